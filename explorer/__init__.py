@@ -1,0 +1,60 @@
+"""Explorer: see, use and teach adaptive, differentially private online estimation.
+
+    >>> import explorer as ex
+    >>> ex.best_interval(epsilon=1).value.__round__(4)
+    0.1089
+    >>> mech = ex.mechanism("laplace", epsilon=1.0)
+    >>> ex.log_likelihood(0.0, mu=0, sigma=1, left=-1, right=1, epsilon=1).round(4)
+    np.float64(-1.646)
+
+The names below are the public ones. The dashboard's parts (``FisherMap``) are imported when asked for,
+so that ``import explorer`` stays light.
+"""
+
+from importlib import import_module
+
+from explorer.engine.bound import LdpBound, ldp_bound
+from explorer.engine.families import FAMILIES, Family, family
+from explorer.engine.information import (
+    SCORES,
+    BestInterval,
+    Surface,
+    best_interval,
+    fisher_information,
+    monte_carlo_information,
+    score_surface,
+)
+from explorer.engine.interval import Interval
+from explorer.engine.likelihood import log_likelihood, log_likelihood_gradient
+from explorer.engine.mechanisms import MECHANISMS, Mechanism, Privacy, mechanism
+
+_VIEWS = {"FisherMap": "explorer.views.fisher_map"}
+
+__all__ = [
+    "FAMILIES",
+    "MECHANISMS",
+    "SCORES",
+    "BestInterval",
+    "Family",
+    "FisherMap",
+    "Interval",
+    "LdpBound",
+    "Mechanism",
+    "Privacy",
+    "Surface",
+    "best_interval",
+    "family",
+    "fisher_information",
+    "ldp_bound",
+    "log_likelihood",
+    "log_likelihood_gradient",
+    "mechanism",
+    "monte_carlo_information",
+    "score_surface",
+]
+
+
+def __getattr__(name: str):
+    if name in _VIEWS:
+        return getattr(import_module(_VIEWS[name]), name)
+    raise AttributeError(f"module 'explorer' has no attribute {name!r}")

@@ -1,0 +1,7 @@
+"""``python -m explorer`` is the ``explorer`` command."""
+
+import sys
+
+from explorer.cli import main
+
+sys.exit(main())

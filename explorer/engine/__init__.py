@@ -1,0 +1,1 @@
+"""Numbers only: NumPy, SciPy and numba. Knows no Param, no Panel, no plot."""

@@ -1,0 +1,91 @@
+"""Checks of what callers hand in: one sentence that names the argument, its value and what is allowed.
+
+Every public function of the engine checks its arguments here before it computes,
+so that a wrong value is told at the door and never becomes a NaN further in::
+
+    epsilon = positive("epsilon", epsilon)
+"""
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+
+
+def positive(name: str, value: float) -> float:
+    """A finite number above zero."""
+    number = _number(name, value)
+    if not (math.isfinite(number) and number > 0):
+        raise ValueError(f"{name} must be a finite number above 0, got {value!r}")
+    return number
+
+
+def probability(name: str, value: float) -> float:
+    """A number strictly between 0 and 1."""
+    number = _number(name, value)
+    if not 0 < number < 1:
+        raise ValueError(f"{name} must lie strictly between 0 and 1, got {value!r}")
+    return number
+
+
+def whole(name: str, value: int, least: int) -> int:
+    """A whole number that is at least ``least``."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
+    return int(value)
+
+
+def finite_array(name: str, value) -> np.ndarray:
+    """An array of finite numbers, as float64."""
+    array = _array(name, value)
+    if not np.all(np.isfinite(array)):
+        raise ValueError(f"{name} must be finite, got {_culprit(array, ~np.isfinite(array))}")
+    return array
+
+
+def positive_array(name: str, value) -> np.ndarray:
+    """An array of finite numbers above zero, as float64."""
+    array = _array(name, value)
+    wrong = ~(np.isfinite(array) & (array > 0))
+    if np.any(wrong):
+        raise ValueError(f"{name} must be finite and above 0, got {_culprit(array, wrong)}")
+    return array
+
+
+def ordered_arrays(names: tuple[str, str], low, high) -> tuple[np.ndarray, np.ndarray]:
+    """Two broadcastable arrays of finite numbers, the first below the second everywhere."""
+    low, high = finite_array(names[0], low), finite_array(names[1], high)
+    wrong = ~(low < high)
+    if np.any(wrong):
+        where = np.broadcast_arrays(low, high)
+        pair = tuple(float(side[wrong].flat[0]) for side in where)
+        raise ValueError(f"{names[0]} must be below {names[1]}, got {names[0]}={pair[0]:g} and {names[1]}={pair[1]:g}")
+    return low, high
+
+
+def one_of(name: str, value, known: Iterable[str]) -> str:
+    """One of the known names."""
+    known = list(known)
+    if value not in known:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}, got {value!r}")
+    return value
+
+
+def _number(name: str, value) -> float:
+    if isinstance(value, str | bool):
+        raise ValueError(f"{name} must be a number, got {value!r}")
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be a number, got {value!r}") from None
+
+
+def _array(name: str, value) -> np.ndarray:
+    try:
+        return np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be a number or an array of numbers, got {value!r}") from None
+
+
+def _culprit(array: np.ndarray, wrong: np.ndarray) -> str:
+    return f"{float(array[wrong].flat[0]):g}"

@@ -1,0 +1,47 @@
+"""How the engine compiles: once per machine, cached on disk, free of the GIL, without threads of its own.
+
+``kernel`` decorates a function that is compiled when it is first called. ``scalar_pointer``
+turns a plain Python function ``f(z, shape, norm)`` into a pointer that any kernel can call, so that
+one compiled kernel serves every family and a new family compiles only its own few lines.
+
+Kernels are single-threaded on purpose: numba's own threading layers may not be entered by
+several Python threads at once, and a served app does just that.
+"""
+
+import threading
+from collections.abc import Callable
+
+import numpy as np
+from numba import cfunc, njit, types
+
+scalar_signature = types.float64(types.float64, types.float64, types.float64)
+_compiling = threading.Lock()
+
+# "contract" lets the compiler fuse a*b + c, and nothing else: it never reorders a sum.
+_options = {"cache": True, "nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
+kernel = njit(**_options)
+#: For the small functions inside a loop that is to be vectorised.
+inlined = njit(**_options, forceinline=True)
+
+
+def scalar_pointer(function: Callable[[float, float, float], float]):
+    """``function`` as a C callback that kernels take as an argument."""
+    with _compiling:
+        try:
+            return cfunc(scalar_signature, cache=True, error_model="numpy")(function)
+        except RuntimeError:  # typed at a prompt: there is no file beside which to keep it
+            return cfunc(scalar_signature, error_model="numpy")(function)
+
+
+def map_scalar(pointer, shape: float, norm: float, z) -> np.ndarray:
+    """The pointed-to function of every element of an array."""
+    z = np.asarray(z, dtype=float)
+    return _map_flat(pointer, shape, norm, z.ravel()).reshape(z.shape)
+
+
+@kernel
+def _map_flat(pointer, shape, norm, z):
+    out = np.empty_like(z)
+    for i in range(z.size):
+        out[i] = pointer(z[i], shape, norm)
+    return out

@@ -1,0 +1,235 @@
+"""Compiled quadrature of the Fisher information ``F = int (dp)(dp)^T / p dy``, at mu = 0, sigma = 1.
+
+One kernel a mechanism, each over many intervals ``[a, b]``, shape (n, 3) for (mu,mu), (mu,sigma) and
+(sigma,sigma). They use the structure of the whole integral and not the one-answer kernel: all answers
+to one interval share the density at the same nodes. That is ten times faster and makes the two check
+each other.
+"""
+
+import math
+
+import numpy as np
+
+from explorer.engine.compiled import kernel
+from explorer.engine.kernels import point
+from explorer.engine.quadrature import NODES, RUNNING, WEIGHTS
+from explorer.engine.vector_math import exp_negative
+
+_SIZE = NODES.size
+#: Normal noise is followed this many standard deviations beyond the interval.
+_GAUSSIAN_REACH = 7.5
+
+
+@kernel
+def _cuts(edges, fraction, low, high, longest):
+    """Cuts of [low, high]: at the family's panels divided by ``fraction``, and into lengths of at most ``longest``."""
+    cuts = [low]
+    panel = np.searchsorted(edges, low, side="right")
+    while cuts[-1] < high:
+        start, stop = cuts[-1], high
+        limit = longest
+        if panel < edges.size:
+            stop = min(stop, edges[panel])
+            limit = min(longest, (edges[panel] - edges[max(panel - 1, 0)]) / fraction)
+        pieces = max(1, math.ceil(min((stop - start) / limit, 1e5)))
+        for piece in range(1, pieces):
+            cuts.append(start + (stop - start) * piece / pieces)
+        cuts.append(stop)
+        panel += 1
+    return np.array(cuts)
+
+
+@kernel
+def laplace_information(logpdf, logcdf, logsf, slope, shape, norm, edges, epsilon, a, b):
+    """The paper's mechanism. Inside [a, b] the two one-sided integrals run along the nodes; outside, the score is constant."""
+    out = np.zeros((a.size, 3))
+    for i in range(a.size):
+        scale = (b[i] - a[i]) / epsilon
+        below, above = math.exp(logcdf(a[i], shape, norm)), math.exp(logsf(b[i], shape, norm))
+        cuts = _cuts(edges, 2.0, a[i], b[i], 3 * scale)
+        count = cuts.size - 1
+        g = np.empty((count, _SIZE))
+        left, left_z = np.empty((count, _SIZE)), np.empty((count, _SIZE))
+
+        # left(y) = int_a^y g(x) e^{-(y-x)/scale} dx, left_z the same with x g(x); from piece to piece.
+        carry, carry_z = 0.0, 0.0
+        for piece in range(count):
+            half = 0.5 * (cuts[piece + 1] - cuts[piece])
+            rise, rise_z = np.empty(_SIZE), np.empty(_SIZE)
+            for n in range(_SIZE):
+                z = cuts[piece] + half * (1 + NODES[n])
+                g[piece, n] = half * math.exp(logpdf(z, shape, norm))
+                rise[n] = g[piece, n] * math.exp(half * (1 + NODES[n]) / scale)
+                rise_z[n] = rise[n] * z
+            last, last_z = carry, carry_z
+            for n in range(_SIZE):
+                total, total_z = carry, carry_z
+                for m in range(_SIZE):
+                    total += RUNNING[n, m] * rise[m]
+                    total_z += RUNNING[n, m] * rise_z[m]
+                decay = math.exp(-half * (1 + NODES[n]) / scale)
+                left[piece, n], left_z[piece, n] = decay * total, decay * total_z
+                last += WEIGHTS[n] * rise[n]
+                last_z += WEIGHTS[n] * rise_z[n]
+            decay = math.exp(-2 * half / scale)
+            carry, carry_z = decay * last, decay * last_z
+
+        # All answers above b: mass scale * p(b), and the score of y = b.
+        far = math.exp(-epsilon)
+        p = below * far + above + carry
+        uu, uv, vv = 0.5 * carry * carry / p, 0.5 * carry * carry_z / p, 0.5 * carry_z * carry_z / p
+
+        # Back from b to a with right(y) = int_y^b g(x) e^{-(x-y)/scale} dx; now the answer's score is known.
+        carry, carry_z = 0.0, 0.0
+        for piece in range(count - 1, -1, -1):
+            half = 0.5 * (cuts[piece + 1] - cuts[piece])
+            rise, rise_z = np.empty(_SIZE), np.empty(_SIZE)
+            for n in range(_SIZE):
+                z = cuts[piece] + half * (1 + NODES[n])
+                rise[n] = g[piece, n] * math.exp(half * (1 - NODES[n]) / scale)
+                rise_z[n] = rise[n] * z
+            last, last_z = carry, carry_z
+            for n in range(_SIZE):
+                total, total_z = carry, carry_z
+                for m in range(_SIZE):
+                    total += (WEIGHTS[m] - RUNNING[n, m]) * rise[m]
+                    total_z += (WEIGHTS[m] - RUNNING[n, m]) * rise_z[m]
+                decay = math.exp(-half * (1 - NODES[n]) / scale)
+                y = cuts[piece] + half * (1 + NODES[n])
+                p = below * math.exp((a[i] - y) / scale) + above * math.exp((y - b[i]) / scale)
+                p += left[piece, n] + decay * total
+                by_mu, by_sigma = left[piece, n] - decay * total, left_z[piece, n] - decay * total_z
+                weight = 0.5 * half * WEIGHTS[n] / (scale * p)
+                uu += weight * by_mu * by_mu
+                uv += weight * by_mu * by_sigma
+                vv += weight * by_sigma * by_sigma
+                last += WEIGHTS[n] * rise[n]
+                last_z += WEIGHTS[n] * rise_z[n]
+            decay = math.exp(-2 * half / scale)
+            carry, carry_z = decay * last, decay * last_z
+
+        # All answers below a.
+        p = below + above * far + carry
+        square = scale * scale
+        out[i, 0] = (uu + 0.5 * carry * carry / p) / square
+        out[i, 1] = (uv + 0.5 * carry * carry_z / p) / square
+        out[i, 2] = (vv + 0.5 * carry_z * carry_z / p) / square
+    return out
+
+
+@kernel
+def gaussian_information(logpdf, logcdf, logsf, slope, shape, norm, edges, inverse_ratio, a, b):
+    """Normal noise: every node of the density adds to every node of the answers."""
+    out = np.zeros((a.size, 3))
+    for i in range(a.size):
+        scale = (b[i] - a[i]) / inverse_ratio
+        cuts = _cuts(edges, 1.0, a[i], b[i], 3 * scale)
+        reach = _GAUSSIAN_REACH * scale
+        # In y all is smooth on the noise's scale, but p has complex zeros at a distance of pi scale^2/(b-a)
+        # from the real line: no piece reaches much further.
+        longest = scale * min(4.0, 6 / inverse_ratio)
+        steps = np.linspace(a[i] - reach, b[i] + reach, 1 + math.ceil((b[i] - a[i] + 2 * reach) / longest))
+        size = (steps.size - 1) * _SIZE
+        y, weight, outside = np.empty(size), np.empty(size), np.empty(size)
+        for step in range(steps.size - 1):
+            half = 0.5 * (steps[step + 1] - steps[step])
+            for n in range(_SIZE):
+                k = step * _SIZE + n
+                y[k] = steps[step] + half * (1 + NODES[n])
+                weight[k] = half * WEIGHTS[n]
+                # exponents are taken relative to that of the end of [a, b] nearest to y
+                distance = max(max(a[i] - y[k], y[k] - b[i]), 0.0) / scale
+                outside[k] = 0.5 * distance * distance
+        p, by_mu, by_sigma = np.zeros(size), np.zeros(size), np.zeros(size)
+        _add_atom(p, y, outside, a[i], math.exp(logcdf(a[i], shape, norm)), scale)
+        _add_atom(p, y, outside, b[i], math.exp(logsf(b[i], shape, norm)), scale)
+        for piece in range(cuts.size - 1):
+            half = 0.5 * (cuts[piece + 1] - cuts[piece])
+            for n in range(_SIZE):
+                x = cuts[piece] + half * (1 + NODES[n])
+                g = half * WEIGHTS[n] * math.exp(logpdf(x, shape, norm))
+                for k in range(size):
+                    distance = (y[k] - x) / scale
+                    value = g * exp_negative(outside[k] - 0.5 * distance * distance)
+                    p[k] += value
+                    by_mu[k] += value * distance
+                    by_sigma[k] += value * distance * x
+        constant = 1 / (scale * math.sqrt(2 * math.pi) * scale * scale)
+        for k in range(size):
+            if p[k] > 1e-290:  # else: an answer that occurs with probability 0
+                w = constant * weight[k] * math.exp(-outside[k]) / p[k]
+                out[i, 0] += w * by_mu[k] * by_mu[k]
+                out[i, 1] += w * by_mu[k] * by_sigma[k]
+                out[i, 2] += w * by_sigma[k] * by_sigma[k]
+    return out
+
+
+@kernel
+def _add_atom(p, y, outside, x, mass, scale):
+    for k in range(y.size):
+        distance = (y[k] - x) / scale
+        p[k] += mass * exp_negative(outside[k] - 0.5 * distance * distance)
+
+
+@kernel
+def _add_answer(out, weight, logpdf, logcdf, logsf, slope, shape, norm, edges, kind, constants, y, a, b):
+    log_p, by_mu, by_sigma = point(logpdf, logcdf, logsf, slope, shape, norm, edges, kind, constants, y, a, b, 0.0, 1.0)
+    mass = weight * math.exp(log_p)
+    out[0] += mass * by_mu * by_mu
+    out[1] += mass * by_mu * by_sigma
+    out[2] += mass * by_sigma * by_sigma
+
+
+@kernel
+def sign_information(logpdf, logcdf, logsf, slope, shape, norm, edges, kind, constants, a, b):
+    """Randomised response: a sum over the two answers."""
+    out = np.zeros((a.size, 3))
+    for i in range(a.size):
+        for y in (-1.0, 1.0):
+            _add_answer(out[i], 1.0, logpdf, logcdf, logsf, slope, shape, norm, edges, kind, constants, y, a[i], b[i])
+    return out
+
+
+@kernel
+def window_information(logpdf, logcdf, logsf, slope, shape, norm, edges, kind, constants, a, b):
+    """Piecewise: the answers below a, inside and above b, each cut where its window passes a panel's edge."""
+    out = np.zeros((a.size, 3))
+    shrink = constants[0]
+    for i in range(a.size):
+        half_width = 0.5 * (b[i] - a[i])
+        middle, radius = a[i] + half_width, shrink * half_width
+        stretch = 1 / (1 - shrink)  # dy per step of the window's end
+        # Below a the window's upper end runs from a to a + 2 radius, above b its lower end from b - 2 radius to b.
+        # Inside, both run; its centre is cut at the images of the edges under both.
+        for section in range(3):
+            if section == 0:
+                cuts = _cuts(edges, 2.0, a[i], a[i] + 2 * radius, np.inf)
+                shift = radius
+            elif section == 2:
+                cuts = _cuts(edges, 2.0, b[i] - 2 * radius, b[i], np.inf)
+                shift = -radius
+            else:
+                inner = half_width - radius
+                lower = _cuts(edges, 2.0, a[i], a[i] + 2 * inner, np.inf) + radius
+                upper = _cuts(edges, 2.0, b[i] - 2 * inner, b[i], np.inf) - radius
+                cuts = np.sort(np.concatenate((lower, upper)))
+                shift = 0.0
+            # A section shorter than the spacing of numbers near a still has its exact length.
+            length = 2 * radius if section != 1 else 2 * (half_width - radius)
+            exact = stretch * length / (cuts[-1] - cuts[0]) if cuts[-1] > cuts[0] else 0.0
+            for piece in range(cuts.size - 1):
+                half = 0.5 * (cuts[piece + 1] - cuts[piece])
+                if half <= 0:
+                    continue
+                for n in range(_SIZE):
+                    centre = cuts[piece] + half * (1 + NODES[n]) - shift
+                    y = middle + (centre - middle) * stretch
+                    if section == 0:
+                        y = min(y, a[i])
+                    elif section == 2:
+                        y = max(y, b[i])
+                    weight = half * WEIGHTS[n] * exact
+                    _add_answer(
+                        out[i], weight, logpdf, logcdf, logsf, slope, shape, norm, edges, kind, constants, y, a[i], b[i]
+                    )
+    return out

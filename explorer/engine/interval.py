@@ -1,0 +1,44 @@
+"""The truncation interval ``[l, r]`` that an individual clips to.
+
+    >>> left, right = Interval(-1, 2)
+    >>> Interval(-1, 2).clip([-5.0, 0.5, 5.0])
+    array([-1. ,  0.5,  2. ])
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from explorer.engine.arguments import ordered_arrays
+
+
+class _Pair(NamedTuple):
+    left: float
+    right: float
+
+
+class Interval(_Pair):
+    """An immutable pair ``left < right`` of finite numbers that unpacks."""
+
+    __slots__ = ()
+
+    def __new__(cls, left: float, right: float) -> "Interval":
+        left, right = ordered_arrays(("left", "right"), left, right)
+        if left.ndim or right.ndim:
+            raise ValueError(f"an Interval takes two numbers, got arrays of shape {left.shape} and {right.shape}")
+        if not np.isfinite(right - left):
+            raise ValueError(f"right - left must be finite, got left={left:g} and right={right:g}")
+        return super().__new__(cls, float(left), float(right))
+
+    @property
+    def width(self) -> float:
+        """The sensitivity ``r - l`` of the clipped value."""
+        return self.right - self.left
+
+    @property
+    def midpoint(self) -> float:
+        return self.left + self.width / 2
+
+    def clip(self, x):
+        """The paper's ``T_l^r(x)``."""
+        return np.clip(x, self.left, self.right)

@@ -1,0 +1,228 @@
+"""The compiled heart: one answer's log-likelihood and score, for any family and mechanism.
+
+``point`` computes, for one answer ``y`` to one interval ``[l, r]`` and one ``(mu, sigma)``::
+
+    log p(y | mu, sigma; l, r),   d/dmu log p,   d/dsigma log p
+
+where ``p`` marginalises the clipped value: an atom at ``l``, an atom at ``r`` and the family's
+density between them (FACTS of the model; no latent ``x`` is left). All sums are kept as
+``exp(top) * sum`` with ``top`` the largest logarithm seen, so nothing over- or underflows.
+
+For additive noise with kernel ``k(y - x)`` the derivatives are moved from the family onto the
+noise, ``dp/dmu = int_l^r f(x) dk/dx dx`` and ``dp/dsigma = int_l^r f(x) (x-mu)/sigma dk/dx dx``:
+the atoms' own derivatives cancel against the boundary terms of that integration by parts.
+
+Below, ``z = (x - mu)/sigma`` is the base variable, ``alpha``/``beta`` are the interval's ends in it,
+and positions inside the interval are offsets ``v = (x - l)/sigma``, which keeps full precision in
+an interval that is narrow and far from the origin.
+"""
+
+import math
+
+import numpy as np
+
+from explorer.engine.compiled import kernel
+from explorer.engine.quadrature import FEW_NODES, FEW_WEIGHTS, NODES, RUN, WEIGHTS
+
+# The branches; the values are the mechanisms' ``kind``.
+LAPLACE, GAUSSIAN, RANDOMIZED_RESPONSE, PIECEWISE = 0, 1, 2, 3
+#: A piece this many e-folds below the rest cannot be seen in double precision.
+_NEGLIGIBLE = 60.0
+_HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
+
+
+@kernel
+def point(logpdf, logcdf, logsf, slope, shape, norm, edges, kind, constants, y, left, right, mu, sigma):
+    """``(log p, dlog p/dmu, dlog p/dsigma)`` for one answer and one parameter."""
+    if kind == RANDOMIZED_RESPONSE:
+        return _sign_point(logpdf, logcdf, logsf, slope, shape, norm, constants, y, left, right, mu, sigma)
+    if kind == PIECEWISE:
+        return _window_point(logpdf, logcdf, logsf, slope, shape, norm, edges, constants, y, left, right, mu, sigma)
+    return _additive_point(logpdf, logcdf, logsf, slope, shape, norm, edges, kind, constants, y, left, right, mu, sigma)
+
+
+@kernel
+def _log_noise(kind, rate, distance):
+    # log k, up to its normalising constant; ``rate`` is 1/scale of the noise in base units
+    t = rate * distance
+    return -abs(t) if kind == LAPLACE else -0.5 * t * t
+
+
+@kernel
+def _noise_slope(kind, rate, distance):
+    # d log k / dz at z = gamma - distance
+    if kind == LAPLACE:
+        return rate if distance > 0 else -rate
+    return rate * rate * distance
+
+
+@kernel
+def _additive_point(logpdf, logcdf, logsf, slope, shape, norm, edges, kind, constants, y, left, right, mu, sigma):
+    width = (right - left) / sigma
+    rate = constants[0] / width  # the noise's scale is a fixed fraction of the interval's width
+    alpha, beta = (left - mu) / sigma, (right - mu) / sigma
+    answer = (y - left) / sigma  # where y lies, as an offset
+    beyond = (y - right) / sigma
+
+    # The two atoms: everybody below l, everybody above r.
+    at_left = logcdf(alpha, shape, norm) + _log_noise(kind, rate, answer)
+    at_right = logsf(beta, shape, norm) + _log_noise(kind, rate, beyond)
+    top = max(at_left, at_right)
+    total, by_mu, by_sigma = math.exp(at_left - top) + math.exp(at_right - top), 0.0, 0.0
+
+    # Between them: panel by panel, cut at y, where the noise turns (and Laplace noise has its kink).
+    start, panel = 0.0, np.searchsorted(edges, alpha, side="right")
+    log_g, log_k = logpdf(alpha, shape, norm), _log_noise(kind, rate, answer)
+    while start < width:
+        stop, panel_width = width, 1.0
+        if panel < edges.size:
+            stop = min(width, edges[panel] - alpha)
+            panel_width = edges[panel] - edges[max(panel - 1, 0)]
+        if start < answer < stop:
+            stop = answer
+        else:
+            panel += 1
+        if stop <= start:
+            continue
+
+        # Cut into pieces over which the log of the integrand runs no further than the nodes follow.
+        next_g, next_k = logpdf(alpha + stop, shape, norm), _log_noise(kind, rate, answer - stop)
+        run = abs(next_g - log_g) + abs(next_k - log_k)
+        pieces = 1 + int(min(run / RUN, 1e6))
+        half = 0.5 * (stop - start) / pieces
+        # Few nodes are enough on a small part of a panel over which nothing happens.
+        few = run < 2.0 and 2 * half < 0.25 * panel_width
+        before = log_g + log_k
+        for piece in range(pieces):
+            centre = start + (2 * piece + 1) * half
+            if piece + 1 == pieces:
+                after = next_g + next_k
+            else:
+                after = logpdf(alpha + centre + half, shape, norm) + _log_noise(kind, rate, answer - centre - half)
+            reference = max(before, after)
+            before = after
+            if reference + RUN + math.log(2 * half) < top - _NEGLIGIBLE:
+                continue
+            mass, change, moment = 0.0, 0.0, 0.0
+            for i in range(FEW_NODES.size if few else NODES.size):
+                v = centre + half * (FEW_NODES[i] if few else NODES[i])
+                z = alpha + v
+                value = math.exp(logpdf(z, shape, norm) + _log_noise(kind, rate, answer - v) - reference)
+                value *= FEW_WEIGHTS[i] if few else WEIGHTS[i]
+                turned = value * _noise_slope(kind, rate, answer - v)
+                mass += value
+                change += turned
+                moment += turned * z
+            if reference > top:
+                shrink = math.exp(top - reference)
+                total, by_mu, by_sigma = total * shrink, by_mu * shrink, by_sigma * shrink
+                top = reference
+            half_scaled = half * math.exp(reference - top)
+            total += half_scaled * mass
+            by_mu += half_scaled * change
+            by_sigma += half_scaled * moment
+        start, log_g, log_k = stop, next_g, next_k
+
+    normaliser = math.log(constants[0] / (right - left))
+    normaliser -= math.log(2.0) if kind == LAPLACE else _HALF_LOG_2PI
+    return top + math.log(total) + normaliser, by_mu / (total * sigma), by_sigma / (total * sigma)
+
+
+@kernel
+def _sign_point(logpdf, logcdf, logsf, slope, shape, norm, constants, y, left, right, mu, sigma):
+    if abs(y) != 1:
+        return -math.inf, 0.0, 0.0
+    wrong, gain = constants[0], constants[1]
+    z = (left + 0.5 * (right - left) - mu) / sigma
+    agree = math.exp(logsf(z, shape, norm) if y > 0 else logcdf(z, shape, norm))
+    p = wrong + gain * agree
+    by_mu = y * gain * math.exp(logpdf(z, shape, norm)) / (p * sigma)
+    return math.log(p), by_mu, by_mu * z
+
+
+@kernel
+def _window_point(logpdf, logcdf, logsf, slope, shape, norm, edges, constants, y, left, right, mu, sigma):
+    """Piecewise: ``outside + rise * P(the answer falls into the individual's window)``.
+
+    The window of ``x`` covers ``y`` exactly when the clipped ``x`` lies within ``shrink`` half-widths
+    of ``(1 - shrink)(y - midpoint)``. The atom at l belongs to it when y <= l, that at r when y >= r.
+    """
+    shrink, outside, rise = constants
+    half = 0.5 * (right - left)
+    middle = left + half
+    reach = (1 + shrink) / (1 - shrink) * half
+    if abs(y - middle) > reach * (1 + 1e-15):
+        return -math.inf, 0.0, 0.0
+    radius = shrink * half / sigma
+    # Below l only the window's upper end matters, above r only its lower one; each written so as not to cancel.
+    if y <= left:
+        high = (left - mu) / sigma + (1 - shrink) * max(y - middle + reach, 0.0) / sigma
+        chance, g = math.exp(logcdf(high, shape, norm)), math.exp(logpdf(high, shape, norm))
+        by_mu, by_sigma = -g, -g * high
+    elif y >= right:
+        low = (right - mu) / sigma - (1 - shrink) * max(middle + reach - y, 0.0) / sigma
+        chance, g = math.exp(logsf(low, shape, norm)), math.exp(logpdf(low, shape, norm))
+        by_mu, by_sigma = g, g * low
+    else:
+        centre = ((1 - shrink) * (y - middle) - (mu - middle)) / sigma
+        chance, by_mu, by_sigma = _window_mass(logpdf, logcdf, logsf, slope, shape, norm, edges, centre, radius)
+    p = outside + rise * chance
+    return math.log(p / half), rise * by_mu / (p * sigma), rise * by_sigma / (p * sigma)
+
+
+@kernel
+def _window_mass(logpdf, logcdf, logsf, slope, shape, norm, edges, centre, radius):
+    """``P(|Z - centre| <= radius)`` and its derivatives in (mu, sigma) at sigma = 1.
+
+    By the cdf and the density at both ends or, where these differences would cancel, by integrals.
+    """
+    low, high = centre - radius, centre + radius
+    if radius > 0.5:
+        if centre < 0:
+            mass = math.exp(logcdf(high, shape, norm)) - math.exp(logcdf(low, shape, norm))
+        else:
+            mass = math.exp(logsf(low, shape, norm)) - math.exp(logsf(high, shape, norm))
+        g_low, g_high = math.exp(logpdf(low, shape, norm)), math.exp(logpdf(high, shape, norm))
+        return mass, g_low - g_high, g_low * low - g_high * high
+    mass, by_mu, by_sigma = 0.0, 0.0, 0.0
+    start = -radius
+    panel = np.searchsorted(edges, low, side="right")
+    while start < radius:
+        stop = radius
+        if panel < edges.size and edges[panel] < high:
+            stop = max(edges[panel] - centre, start)
+        panel += 1
+        half = 0.5 * (stop - start)
+        few = half < 0.1
+        for i in range(FEW_NODES.size if few else NODES.size):
+            z = centre + start + half * (1 + (FEW_NODES[i] if few else NODES[i]))
+            g = half * (FEW_WEIGHTS[i] if few else WEIGHTS[i]) * math.exp(logpdf(z, shape, norm))
+            fall = -g * slope(z, shape, norm)
+            mass += g
+            by_mu += fall
+            by_sigma += fall * z - g
+        start = stop
+    return mass, by_mu, by_sigma
+
+
+@kernel
+def evaluate(logpdf, logcdf, logsf, slope, shape, norm, edges, kind, constants, y, left, right, mu, sigma):
+    """``point`` for each element of five arrays of one length; the result has shape (length, 3)."""
+    out = np.empty((y.size, 3))
+    for i in range(y.size):
+        out[i, 0], out[i, 1], out[i, 2] = point(
+            logpdf, logcdf, logsf, slope, shape, norm, edges, kind, constants, y[i], left[i], right[i], mu[i], sigma[i]
+        )
+    return out
+
+
+@kernel
+def total(logpdf, logcdf, logsf, slope, shape, norm, edges, kind, constants, y, left, right, mu, sigma):
+    """The log-likelihood of all answers together, for each parameter: shape (parameters,)."""
+    out = np.zeros(mu.size)
+    for t in range(y.size):
+        for j in range(mu.size):
+            out[j] += point(
+                logpdf, logcdf, logsf, slope, shape, norm, edges, kind, constants, y[t], left[t], right[t], mu[j], sigma[j]
+            )[0]
+    return out

@@ -1,0 +1,69 @@
+"""The exact likelihood of private answers: ``p(y | mu, sigma; l, r)`` with the sensitive value integrated out.
+
+    >>> log_likelihood(0.3, mu=0.0, sigma=1.0, left=-1.0, right=1.0, epsilon=2.0)  # doctest: +ELLIPSIS
+    -0.82...
+
+``log_likelihood`` and ``log_likelihood_gradient`` broadcast over everything but the mechanism and the family.
+``total_log_likelihood`` is the samplers' hot path: all answers summed, for many parameters at once.
+"""
+
+import numpy as np
+
+from explorer.engine.arguments import finite_array, ordered_arrays, positive_array
+from explorer.engine.families import Family, Normal, family as find_family
+from explorer.engine.kernels import evaluate, total
+from explorer.engine.mechanisms import DEFAULT_DELTA, LaplaceMechanism, Mechanism, mechanism as find_mechanism
+from explorer.engine.normal_laplace import normal_laplace_total
+
+
+def log_likelihood(
+    y,
+    mu,
+    sigma,
+    left,
+    right,
+    epsilon: float,
+    family: str | Family = "normal",
+    mechanism: str | Mechanism = "laplace",
+    delta: float = DEFAULT_DELTA,
+):
+    """``log p(y | mu, sigma; left, right)``, broadcast over the first five arguments.
+
+    An answer that the mechanism cannot give has log-likelihood ``-inf``. For ``"randomized_response"``
+    the answers are -1 and +1 and the value is a log-probability.
+    """
+    return _evaluate(y, mu, sigma, left, right, epsilon, family, mechanism, delta)[..., 0][()]
+
+
+def log_likelihood_gradient(
+    y,
+    mu,
+    sigma,
+    left,
+    right,
+    epsilon: float,
+    family: str | Family = "normal",
+    mechanism: str | Mechanism = "laplace",
+    delta: float = DEFAULT_DELTA,
+) -> np.ndarray:
+    """The gradient of ``log_likelihood`` in ``(mu, sigma)``, along a last axis of length 2."""
+    return _evaluate(y, mu, sigma, left, right, epsilon, family, mechanism, delta)[..., 1:]
+
+
+def total_log_likelihood(y, left, right, mu, sigma, family: Family, mechanism: Mechanism) -> np.ndarray:
+    """Log-likelihood of the answers ``y[t]`` to ``[left[t], right[t]]`` together, for each ``(mu[j], sigma[j])``.
+
+    For the samplers: contiguous float arrays in, no checks, no GIL.
+    """
+    if isinstance(family, Normal) and isinstance(mechanism, LaplaceMechanism):
+        return normal_laplace_total(y, left, right, mu, sigma, mechanism.epsilon)
+    return total(*family.code, *mechanism.code, y, left, right, mu, sigma)
+
+
+def _evaluate(y, mu, sigma, left, right, epsilon, family, mechanism, delta) -> np.ndarray:
+    chosen, mech = find_family(family), find_mechanism(mechanism, epsilon, delta)
+    left, right = ordered_arrays(("left", "right"), left, right)
+    arrays = finite_array("y", y), left, right, finite_array("mu", mu), positive_array("sigma", sigma)
+    shape = np.broadcast_shapes(*(array.shape for array in arrays))
+    flat = [np.broadcast_to(array, shape).ravel() for array in arrays]
+    return evaluate(*chosen.code, *mech.code, *flat).reshape(*shape, 3)

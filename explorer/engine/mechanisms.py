@@ -1,0 +1,281 @@
+"""Mechanisms: what an individual with value ``x`` releases when asked for the interval ``[l, r]``.
+
+Every mechanism clips ``x`` to ``[l, r]`` (or looks on which side of its midpoint ``x`` lies) and
+randomises, so that any two values have answers whose likelihoods differ by at most ``e**epsilon``::
+
+    mech = mechanism("laplace", epsilon=1.0)
+    y = mech.release(x, Interval(l, r), rng)      # what the individual shares
+    mech.density(y, x, Interval(l, r))            # how likely that answer was
+
+A release is the conditional quantile of one uniform number. Two runs with the same seed and
+slightly different settings therefore give slightly different answers, and can be compared.
+
+    >>> mech = mechanism("randomized_response", epsilon=1.0)
+    >>> mech.release(2.5, Interval(-1, 1), np.random.default_rng(0))
+    1.0
+"""
+
+import math
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from scipy import optimize, special
+
+from explorer.engine.arguments import finite_array, one_of, positive, probability
+from explorer.engine.interval import Interval
+from explorer.engine.uniform import open_uniform
+
+#: The delta of the Gaussian mechanism where the caller names none.
+DEFAULT_DELTA = 1e-5
+
+
+class Privacy(NamedTuple):
+    """The (epsilon, delta) of Definition 1; delta is 0 for all but the Gaussian mechanism."""
+
+    epsilon: float
+    delta: float
+
+
+class Mechanism:
+    """Base class: a subclass names itself and gives ``quantile``, ``density``, ``support`` and ``constants``."""
+
+    name: ClassVar[str]
+    #: Which branch of the likelihood kernels computes this mechanism.
+    kind: ClassVar[int]
+
+    def __init__(self, epsilon: float) -> None:
+        self.epsilon = positive("epsilon", epsilon)
+        self.delta = 0.0
+
+    def __repr__(self) -> str:
+        delta = f", delta={self.delta:g}" if self.delta else ""
+        return f"{type(self).__name__}(epsilon={self.epsilon:g}{delta})"
+
+    @property
+    def key(self) -> tuple:
+        """What tells this mechanism from others, for caches."""
+        return type(self), self.epsilon, self.delta
+
+    def __eq__(self, other) -> bool:
+        return isinstance(other, Mechanism) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    @property
+    def privacy(self) -> Privacy:
+        """The privacy that one release gives."""
+        return Privacy(self.epsilon, self.delta)
+
+    @property
+    def code(self) -> tuple:
+        """What kernels take: the branch and its constants."""
+        return self.kind, self.constants
+
+    def release(self, x, interval: Interval, rng: np.random.Generator):
+        """One private answer for each value: a float for a number, an array for an array.
+
+        ``rng`` is a seeded generator, right for simulations. Whoever knows the seed can take
+        the noise away again, so it protects nobody.
+        """
+        x = finite_array("x", x)
+        interval = Interval(*interval)
+        y = self.quantile(open_uniform(rng, x.shape), x, interval)
+        return y if x.ndim else float(y)
+
+    def quantile(self, u, x, interval: Interval) -> np.ndarray:
+        """The answer below which a fraction ``u`` of the answers of an individual with value ``x`` fall."""
+        raise NotImplementedError
+
+    def density(self, y, x, interval: Interval) -> np.ndarray:
+        """Density (for a discrete answer: probability) of the answer ``y`` given the value ``x``."""
+        raise NotImplementedError
+
+    def support(self, interval: Interval) -> tuple[float, float]:
+        """The smallest and the largest answer that can occur."""
+        return -math.inf, math.inf
+
+    def can_release(self, y, interval: Interval) -> np.ndarray:
+        """Whether ``y`` is an answer that this mechanism can give to ``interval``."""
+        low, high = self.support(Interval(*interval))
+        y = np.asarray(y, dtype=float)
+        return np.isfinite(y) & (low <= y) & (y <= high)
+
+
+class LaplaceMechanism(Mechanism):
+    """The paper's eq. (8): the clipped value plus Laplace noise of *scale* ``(r - l)/epsilon``.
+
+    The noise's standard deviation is ``sqrt(2)`` times that scale.
+    """
+
+    name = "laplace"
+    kind = 0
+
+    @property
+    def constants(self) -> tuple[float, float, float]:
+        return self.epsilon, 0.0, 0.0
+
+    def scale(self, interval: Interval) -> float:
+        return interval.width / self.epsilon
+
+    def quantile(self, u, x, interval):
+        u = np.asarray(u, dtype=float)
+        tail = np.minimum(u, 1 - u)
+        return interval.clip(x) - self.scale(interval) * np.sign(u - 0.5) * np.log(2 * tail)
+
+    def density(self, y, x, interval):
+        scale = self.scale(interval)
+        return np.exp(-np.abs(np.asarray(y) - interval.clip(x)) / scale) / (2 * scale)
+
+
+class GaussianMechanism(Mechanism):
+    """The clipped value plus normal noise, (epsilon, delta)-private by the exact calibration of Balle & Wang (2018)."""
+
+    name = "gaussian"
+    kind = 1
+
+    def __init__(self, epsilon: float, delta: float = DEFAULT_DELTA) -> None:
+        super().__init__(epsilon)
+        self.delta = probability("delta", delta)
+        self.noise_ratio = _noise_ratio(self.epsilon, self.delta)
+
+    @property
+    def constants(self) -> tuple[float, float, float]:
+        return 1 / self.noise_ratio, 0.0, 0.0
+
+    def scale(self, interval: Interval) -> float:
+        """The standard deviation of the noise."""
+        return interval.width * self.noise_ratio
+
+    def quantile(self, u, x, interval):
+        return interval.clip(x) + self.scale(interval) * special.ndtri(u)
+
+    def density(self, y, x, interval):
+        scale = self.scale(interval)
+        z = (np.asarray(y) - interval.clip(x)) / scale
+        return np.exp(-0.5 * z * z) / (scale * math.sqrt(2 * math.pi))
+
+
+class RandomizedResponse(Mechanism):
+    """Is ``x`` at or above the interval's midpoint? +1 or -1, told truly with probability ``e^eps/(1+e^eps)``."""
+
+    name = "randomized_response"
+    kind = 2
+
+    @property
+    def truth(self) -> float:
+        """The probability of a true answer."""
+        return float(special.expit(self.epsilon))
+
+    @property
+    def constants(self) -> tuple[float, float, float]:
+        return float(special.expit(-self.epsilon)), math.tanh(self.epsilon / 2), 0.0
+
+    def quantile(self, u, x, interval):
+        above = np.asarray(x) >= interval.midpoint
+        return np.where(np.asarray(u) < np.where(above, 1 - self.truth, self.truth), -1.0, 1.0)
+
+    def density(self, y, x, interval):
+        y = np.asarray(y, dtype=float)
+        agrees = (y > 0) == (np.asarray(x) >= interval.midpoint)
+        return np.where(np.abs(y) == 1, np.where(agrees, self.truth, 1 - self.truth), 0.0)
+
+    def support(self, interval):
+        return -1.0, 1.0
+
+    def can_release(self, y, interval):
+        return np.abs(np.asarray(y, dtype=float)) == 1
+
+
+class Piecewise(Mechanism):
+    """Wang et al. (2019) on the clipped value: uniform on a window around it, and thinly outside.
+
+    With ``t`` in [-1, 1] the clipped value and ``E = e^(eps/2)``, the answer lies in ``[-C, C]``,
+    ``C = (E+1)/(E-1)``. It falls with probability ``E/(E+1)`` into the window of length ``C - 1``
+    whose centre is ``t (C+1)/2``. All in units of half the interval's width, around its midpoint.
+    """
+
+    name = "piecewise"
+    kind = 3
+
+    @property
+    def constants(self) -> tuple[float, float, float]:
+        """``1/E``, and the density outside the window and its rise inside, for unit half-width."""
+        shrink = math.exp(-self.epsilon / 2)
+        inside = (1 - shrink) / (2 * shrink * (1 + shrink))
+        return shrink, inside * math.exp(-self.epsilon), inside * -math.expm1(-self.epsilon)
+
+    @property
+    def reach(self) -> float:
+        """``C``: how far answers go, in units of half the interval's width."""
+        return 1 / math.tanh(self.epsilon / 4)
+
+    def _window(self, x, interval: Interval) -> tuple[np.ndarray, float]:
+        """Left end and length of the window of likely answers, in units of the half-width."""
+        t = (interval.clip(x) - interval.midpoint) / (interval.width / 2)
+        length = 2 / math.expm1(self.epsilon / 2)  # C - 1
+        return t * (1 + length / 2) - length / 2, length
+
+    def quantile(self, u, x, interval):
+        u = np.asarray(u, dtype=float)
+        start, length = self._window(x, interval)
+        _, outside, rise = self.constants
+        inside = outside + rise
+        below = outside * (start + self.reach)  # probability left of the window
+        within = below + inside * length
+        v = np.where(
+            u < below,
+            -self.reach + u / outside,
+            np.where(u < within, start + (u - below) / inside, self.reach - (1 - u) / outside),
+        )
+        low, high = self.support(interval)
+        return np.clip(interval.midpoint + interval.width / 2 * v, low, high)
+
+    def density(self, y, x, interval):
+        half = interval.width / 2
+        v = (np.asarray(y, dtype=float) - interval.midpoint) / half
+        start, length = self._window(x, interval)
+        _, outside, rise = self.constants
+        likely = (start <= v) & (v <= start + length)
+        return np.where(self.can_release(y, interval), (outside + rise * likely) / half, 0.0)
+
+    def support(self, interval):
+        reach = interval.width / 2 * self.reach
+        return interval.midpoint - reach, interval.midpoint + reach
+
+
+MECHANISMS: dict[str, type[Mechanism]] = {
+    cls.name: cls for cls in (LaplaceMechanism, GaussianMechanism, RandomizedResponse, Piecewise)
+}
+
+
+def mechanism(name: "str | Mechanism", epsilon: float, delta: float = DEFAULT_DELTA) -> Mechanism:
+    """The mechanism of that name; ``delta`` is used by ``"gaussian"`` alone.
+
+    A mechanism object is returned as it is, if it gives just that ``epsilon``.
+    """
+    if isinstance(name, Mechanism):
+        if name.epsilon != positive("epsilon", epsilon):
+            raise ValueError(f"epsilon must be that of the mechanism, {name.epsilon:g}, got {epsilon!r}")
+        return name
+    cls = MECHANISMS[one_of("mechanism", name, MECHANISMS)]
+    return cls(epsilon, delta) if cls is GaussianMechanism else cls(epsilon)
+
+
+def gaussian_delta(epsilon: float, noise_ratio: float) -> float:
+    """The exact delta of normal noise with standard deviation ``noise_ratio`` times the sensitivity (Balle & Wang, Thm. 8)."""
+    half, shift = 0.5 / noise_ratio, epsilon * noise_ratio
+    return float(special.ndtr(half - shift) - np.exp(epsilon + special.log_ndtr(-half - shift)))
+
+
+def _noise_ratio(epsilon: float, delta: float) -> float:
+    """Standard deviation of the noise per unit of sensitivity, just large enough for (epsilon, delta)."""
+
+    def excess(log_ratio: float) -> float:
+        return gaussian_delta(epsilon, math.exp(log_ratio)) - delta
+
+    # brentq ends within a few ulp of the root on either side; the last nudge ends on the private side.
+    ratio = math.exp(optimize.brentq(excess, math.log(1e-6), math.log(1e8), xtol=1e-15, rtol=8.9e-16))
+    while gaussian_delta(epsilon, ratio) > delta:
+        ratio *= 1 + 2e-15
+    return ratio

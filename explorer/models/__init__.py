@@ -1,0 +1,1 @@
+"""Param objects: typed, bounded, documented state around the engine. Knows no Panel."""

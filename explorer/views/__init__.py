@@ -1,0 +1,1 @@
+"""What people see: HoloViews plots and Panel layouts around the models."""

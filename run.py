@@ -1,0 +1,62 @@
+"""Set everything up in a fresh folder and go; needs nothing but Python.
+
+    python run.py serve     start the app (any other explorer command works too: python run.py fisher)
+    python run.py test      install the test tools, check style, run the tests (arguments go to pytest)
+
+The virtual environment ``.venv`` beside this file is made on first use and brought up to date
+whenever ``pyproject.toml`` changes.
+"""
+
+import hashlib
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+ENVIRONMENT = ROOT / ".venv"
+PYTHON = ENVIRONMENT / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+
+
+def install(extra: str) -> None:
+    """Install the project with one of its extras, unless this very version of it is installed already."""
+    stamp = ENVIRONMENT / f"installed{extra}"
+    wanted = hashlib.sha256((ROOT / "pyproject.toml").read_bytes()).hexdigest()
+    if PYTHON.exists() and stamp.exists() and stamp.read_text() == wanted:
+        return
+    if not PYTHON.exists():
+        print(f"Making a virtual environment in {ENVIRONMENT.name} ...", flush=True)
+        venv.create(ENVIRONMENT, with_pip=True)
+    print("Installing Explorer and what it needs (a minute or two, once) ...", flush=True)
+    pip = [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*pip, "--editable", f"{ROOT}{extra}"], check=True)
+    stamp.write_text(wanted)
+
+
+def main(arguments: list[str]) -> int:
+    if sys.version_info < (3, 11):
+        print(f"Explorer needs Python 3.11 or newer, this is {sys.version.split()[0]}", file=sys.stderr)
+        return 2
+    if arguments[:1] in ([], ["-h"], ["--help"]):
+        print(__doc__)
+        return 0 if arguments else 2
+    try:
+        if arguments[0] != "test":
+            install("")
+            return subprocess.run([PYTHON, "-m", "explorer", *arguments]).returncode
+        install("[test]")
+        for step in (["ruff", "check", "."], ["ruff", "format", "--check", "."], ["pytest", *arguments[1:]]):
+            code = subprocess.run([PYTHON, "-m", *step], cwd=ROOT).returncode
+            if code:
+                return code
+        return 0
+    except subprocess.CalledProcessError as error:
+        print(f"Could not install: pip ended with code {error.returncode}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
