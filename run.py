@@ -35,7 +35,7 @@ def install(extra: str) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    if sys.version_info < (3, 11):
+    if sys.version_info < (3, 11):  # noqa: UP036 - this file is what somebody with an older Python runs first
         print(f"Explorer needs Python 3.11 or newer, this is {sys.version.split()[0]}", file=sys.stderr)
         return 2
     if arguments[:1] in ([], ["-h"], ["--help"]):

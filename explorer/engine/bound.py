@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from scipy import optimize
+import scipy  # loads scipy.optimize when first used: it would double the time of `import explorer`
 
 from explorer.engine.arguments import positive
 from explorer.engine.families import Family, family as find_family
@@ -106,7 +106,7 @@ def _descend(family: Family, gain: float, cuts: np.ndarray) -> LdpBound:
         scale = cuts.size + 1 + gain
         return -worth.sum() / scale, -gradient / scale
 
-    result = optimize.minimize(loss, cuts, jac=True, method="BFGS", options={"gtol": 1e-10})
+    result = scipy.optimize.minimize(loss, cuts, jac=True, method="BFGS", options={"gtol": 1e-10})
     ordered = bool(np.all(np.diff(result.x) > 0)) and result.fun <= loss(cuts)[0]
     chosen = result.x if ordered else cuts
     return LdpBound(-float(loss(chosen)[0]), tuple(map(float, chosen)))

@@ -10,6 +10,7 @@ several Python threads at once, and a served app does just that.
 
 import threading
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 from numba import cfunc, njit, types
@@ -24,6 +25,7 @@ kernel = njit(**_options)
 inlined = njit(**_options, forceinline=True)
 
 
+@cache
 def scalar_pointer(function: Callable[[float, float, float], float]):
     """``function`` as a C callback that kernels take as an argument."""
     with _compiling:

@@ -10,8 +10,8 @@ number with :mod:`math` (they are compiled) except for the quantile, which takes
     quantile(u, shape)       the inverse of the cdf
 
 ``shape`` is the family's one shape parameter (StudentT's degrees of freedom) and ``norm`` whatever
-it has computed once from it; families without a shape ignore both. Logarithms, because the far tail of a family can decide a likelihood
-long after its probability has left the range of floating-point numbers.
+it has computed once from it; families without a shape ignore both. Logarithms, because the far tail
+of a family can decide a likelihood long after its probability has left the floating-point range.
 
     >>> family("student_t", df=3).quantile([0.5])
     array([0.])
@@ -239,9 +239,7 @@ class Gumbel(Family):
         return -np.log(-np.log(u))
 
 
-FAMILIES: dict[str, type[Family]] = {
-    cls.name: cls for cls in (Normal, StudentT, Logistic, Laplace, Gumbel)
-}
+FAMILIES: dict[str, type[Family]] = {cls.name: cls for cls in (Normal, StudentT, Logistic, Laplace, Gumbel)}
 
 
 def family(name: "str | Family", **shape) -> Family:
@@ -257,6 +255,8 @@ def family(name: "str | Family", **shape) -> Family:
 
 @kernel
 def _log_normal_cdf(z):
+    if z > 0.0:
+        return math.log1p(-0.5 * math.erfc(z / math.sqrt(2.0)))
     if z > -30.0:
         return math.log(0.5 * math.erfc(-z / math.sqrt(2.0)))
     # Mills' ratio as an asymptotic series; its first dropped term is below 1e-15 here.

@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from scipy import optimize
+import scipy  # loads scipy.optimize when first used: it would double the time of `import explorer`
 
 from explorer.engine import information_kernels as kernels
 from explorer.engine.arguments import finite_array, one_of, ordered_arrays, whole
@@ -30,6 +30,7 @@ from explorer.engine.mechanisms import (
     RandomizedResponse,
     mechanism as find_mechanism,
 )
+from explorer.engine.quadrature import NODES, WEIGHTS
 
 Score = str | tuple[float, float] | Callable[[np.ndarray], np.ndarray]
 
@@ -75,6 +76,22 @@ def fisher_information(
     return _information(chosen, mech, a, b)
 
 
+def classical_information(family: str | Family = "normal") -> np.ndarray:
+    """The information of the sensitive value itself: the limit without privacy, for mu = 0 and sigma = 1.
+
+    >>> classical_information("normal").round(6) + 0.0
+    array([[1., 0.],
+           [0., 2.]])
+    """
+    chosen = find_family(family)
+    edges = chosen.code[-1]
+    low, half = edges[:-1, None], np.diff(edges)[:, None] / 2
+    z = low + half * (1 + NODES)
+    mass = half * WEIGHTS * chosen.pdf(z)
+    score = chosen.score(z[mass > 0])  # a score may be infinite where there is nobody
+    return np.einsum("n,ni,nj->ij", mass[mass > 0], score, score)
+
+
 def monte_carlo_information(
     a: float,
     b: float,
@@ -89,7 +106,7 @@ def monte_carlo_information(
     """The paper's own estimate of the same matrix: its eq. (5) with the gradients of its Algorithm 4.
 
     ``answers`` is M, ``samples`` the number of draws behind each gradient. The gradients' own noise is
-    squared too, which biases the estimate upwards by about one part in ``samples``.
+    squared too, which biases the estimate upwards, by about the classical information over ``samples``.
     """
     chosen, mech = find_family(family), find_mechanism(mechanism, epsilon, delta)
     interval = Interval(a, b)
@@ -144,7 +161,7 @@ def score_surface(
     a=None,
     b=None,
 ) -> Surface:
-    """The score on a grid: ``resolution`` points between ``limits`` for a and for b, or the points given as ``a`` and ``b``."""
+    """The score on a grid: ``resolution`` points between ``limits`` for a and b, or the points given as ``a`` and ``b``."""
     sc = score_function(score)
     chosen, mech = find_family(family), find_mechanism(mechanism, epsilon, delta)
     a, b = (_axis(name, given, resolution, limits) for name, given in (("a", a), ("b", b)))
@@ -212,8 +229,8 @@ def _best_interval(family: Family, mechanism: Mechanism, sc: Callable, symmetric
         for middle, half in _starts(family, value, by_sign):
             start = np.array([middle, np.log(half)])
             simplex = start + np.vstack([np.zeros(2), np.diag([0.1 if by_sign else 0.3 * half, 0.1])])
-            options = {"xatol": 1e-10, "fatol": 1e-16, "maxiter": 800, "initial_simplex": simplex}
-            found = optimize.minimize(loss, start, method="Nelder-Mead", options=options)
+            options = {"xatol": 1e-8, "fatol": 1e-14, "maxiter": 800, "initial_simplex": simplex}
+            found = scipy.optimize.minimize(loss, start, method="Nelder-Mead", options=options)
             # A search cannot tell the centred optimum from a point a rounding error beside it: it must win clearly.
             if -found.fun > best[1] * (1 + 1e-12):
                 best = found.x, -float(found.fun)
@@ -232,7 +249,9 @@ def _best_centred(loss: Callable, by_sign: bool, family: Family) -> tuple[np.nda
     logs = np.log(_half_widths(family))
     at = int(np.argmin([loss((0.0, log)) for log in logs]))
     bounds = logs[max(at - 1, 0)], logs[min(at + 1, logs.size - 1)]
-    line = optimize.minimize_scalar(lambda log: loss((0.0, log)), bounds=bounds, method="bounded", options={"xatol": 1e-10})
+    line = scipy.optimize.minimize_scalar(
+        lambda log: loss((0.0, log)), bounds=bounds, method="bounded", options={"xatol": 1e-10}
+    )
     return np.array([0.0, line.x]), -float(line.fun)
 
 
@@ -269,9 +288,7 @@ def _peaks(grid: np.ndarray) -> list[tuple[int, int]]:
     """Cells that no neighbour exceeds, highest first."""
     padded = np.pad(grid, 1, constant_values=-np.inf)
     rows, columns = grid.shape
-    neighbours = [
-        padded[i : i + rows, j : j + columns] for i in range(3) for j in range(3) if (i, j) != (1, 1)
-    ]
+    neighbours = [padded[i : i + rows, j : j + columns] for i in range(3) for j in range(3) if (i, j) != (1, 1)]
     peak = np.all([grid >= neighbour for neighbour in neighbours], axis=0)
     found = np.argwhere(peak)
     return [tuple(map(int, cell)) for cell in found[np.argsort(-grid[peak], kind="stable")]]

@@ -18,6 +18,8 @@ from explorer.engine.vector_math import exp_negative
 _SIZE = NODES.size
 #: Normal noise is followed this many standard deviations beyond the interval.
 _GAUSSIAN_REACH = 7.5
+#: An answer with a density this small never occurs, and adds nothing.
+_NEVER = 1e-290
 
 
 @kernel
@@ -41,7 +43,7 @@ def _cuts(edges, fraction, low, high, longest):
 
 @kernel
 def laplace_information(logpdf, logcdf, logsf, slope, shape, norm, edges, epsilon, a, b):
-    """The paper's mechanism. Inside [a, b] the two one-sided integrals run along the nodes; outside, the score is constant."""
+    """The paper's mechanism: one-sided integrals run along the nodes in [a, b]; outside, the score is constant."""
     out = np.zeros((a.size, 3))
     for i in range(a.size):
         scale = (b[i] - a[i]) / epsilon
@@ -77,7 +79,8 @@ def laplace_information(logpdf, logcdf, logsf, slope, shape, norm, edges, epsilo
         # All answers above b: mass scale * p(b), and the score of y = b.
         far = math.exp(-epsilon)
         p = below * far + above + carry
-        uu, uv, vv = 0.5 * carry * carry / p, 0.5 * carry * carry_z / p, 0.5 * carry_z * carry_z / p
+        weight = 0.5 / p if p > _NEVER else 0.0
+        uu, uv, vv = weight * carry * carry, weight * carry * carry_z, weight * carry_z * carry_z
 
         # Back from b to a with right(y) = int_y^b g(x) e^{-(x-y)/scale} dx; now the answer's score is known.
         carry, carry_z = 0.0, 0.0
@@ -99,7 +102,7 @@ def laplace_information(logpdf, logcdf, logsf, slope, shape, norm, edges, epsilo
                 p = below * math.exp((a[i] - y) / scale) + above * math.exp((y - b[i]) / scale)
                 p += left[piece, n] + decay * total
                 by_mu, by_sigma = left[piece, n] - decay * total, left_z[piece, n] - decay * total_z
-                weight = 0.5 * half * WEIGHTS[n] / (scale * p)
+                weight = 0.5 * half * WEIGHTS[n] / (scale * p) if p > _NEVER else 0.0
                 uu += weight * by_mu * by_mu
                 uv += weight * by_mu * by_sigma
                 vv += weight * by_sigma * by_sigma
@@ -110,10 +113,11 @@ def laplace_information(logpdf, logcdf, logsf, slope, shape, norm, edges, epsilo
 
         # All answers below a.
         p = below + above * far + carry
+        weight = 0.5 / p if p > _NEVER else 0.0
         square = scale * scale
-        out[i, 0] = (uu + 0.5 * carry * carry / p) / square
-        out[i, 1] = (uv + 0.5 * carry * carry_z / p) / square
-        out[i, 2] = (vv + 0.5 * carry_z * carry_z / p) / square
+        out[i, 0] = (uu + weight * carry * carry) / square
+        out[i, 1] = (uv + weight * carry * carry_z) / square
+        out[i, 2] = (vv + weight * carry_z * carry_z) / square
     return out
 
 
@@ -156,7 +160,7 @@ def gaussian_information(logpdf, logcdf, logsf, slope, shape, norm, edges, inver
                     by_sigma[k] += value * distance * x
         constant = 1 / (scale * math.sqrt(2 * math.pi) * scale * scale)
         for k in range(size):
-            if p[k] > 1e-290:  # else: an answer that occurs with probability 0
+            if p[k] > _NEVER:
                 w = constant * weight[k] * math.exp(-outside[k]) / p[k]
                 out[i, 0] += w * by_mu[k] * by_mu[k]
                 out[i, 1] += w * by_mu[k] * by_sigma[k]

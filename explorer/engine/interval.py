@@ -1,8 +1,8 @@
 """The truncation interval ``[l, r]`` that an individual clips to.
 
-    >>> left, right = Interval(-1, 2)
-    >>> Interval(-1, 2).clip([-5.0, 0.5, 5.0])
-    array([-1. ,  0.5,  2. ])
+>>> left, right = Interval(-1, 2)
+>>> Interval(-1, 2).clip([-5.0, 0.5, 5.0])
+array([-1. ,  0.5,  2. ])
 """
 
 from typing import NamedTuple

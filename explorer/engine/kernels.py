@@ -28,6 +28,8 @@ from explorer.engine.quadrature import FEW_NODES, FEW_WEIGHTS, NODES, RUN, WEIGH
 LAPLACE, GAUSSIAN, RANDOMIZED_RESPONSE, PIECEWISE = 0, 1, 2, 3
 #: A piece this many e-folds below the rest cannot be seen in double precision.
 _NEGLIGIBLE = 60.0
+#: log of the steepest slope that a log-density of ours can have where it matters.
+_STEEP = 40.0
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 
 
@@ -70,7 +72,16 @@ def _additive_point(logpdf, logcdf, logsf, slope, shape, norm, edges, kind, cons
     top = max(at_left, at_right)
     total, by_mu, by_sigma = math.exp(at_left - top) + math.exp(at_right - top), 0.0, 0.0
 
-    # Between them: panel by panel, cut at y, where the noise turns (and Laplace noise has its kink).
+    # How much there is at least: the integrand near the density's centre or near y, less what a steep slope may cost.
+    near_centre, near_answer = min(max(-alpha, 0.0), width), min(max(answer, 0.0), width)
+    floor = max(
+        logpdf(alpha + near_centre, shape, norm) + _log_noise(kind, rate, answer - near_centre),
+        logpdf(alpha + near_answer, shape, norm) + _log_noise(kind, rate, answer - near_answer),
+    )
+    floor += math.log(min(width, 1.0)) - _STEEP
+
+    # Between the atoms: panel by panel, cut at y, where the noise turns (and Laplace noise has its kink), and
+    # halved until the log of the integrand runs no further than the nodes follow, or cannot be seen at all.
     start, panel = 0.0, np.searchsorted(edges, alpha, side="right")
     log_g, log_k = logpdf(alpha, shape, norm), _log_noise(kind, rate, answer)
     while start < width:
@@ -78,46 +89,41 @@ def _additive_point(logpdf, logcdf, logsf, slope, shape, norm, edges, kind, cons
         if panel < edges.size:
             stop = min(width, edges[panel] - alpha)
             panel_width = edges[panel] - edges[max(panel - 1, 0)]
+        if stop <= start:
+            panel += 1
+            continue
         if start < answer < stop:
             stop = answer
-        else:
-            panel += 1
-        if stop <= start:
-            continue
+        while True:
+            next_g, next_k = logpdf(alpha + stop, shape, norm), _log_noise(kind, rate, answer - stop)
+            run = abs(next_g - log_g) + abs(next_k - log_k)
+            # Neither factor turns inside a piece, but for the gentle top of the density.
+            highest = max(log_g, next_g) + max(log_k, next_k)
+            negligible = highest + math.log(stop - start) < max(top, floor) - _NEGLIGIBLE
+            if negligible or run <= RUN or stop - start < 1e-14 * width:
+                break
+            stop = start + 0.5 * (stop - start)
 
-        # Cut into pieces over which the log of the integrand runs no further than the nodes follow.
-        next_g, next_k = logpdf(alpha + stop, shape, norm), _log_noise(kind, rate, answer - stop)
-        run = abs(next_g - log_g) + abs(next_k - log_k)
-        pieces = 1 + int(min(run / RUN, 1e6))
-        half = 0.5 * (stop - start) / pieces
-        # Few nodes are enough on a small part of a panel over which nothing happens.
-        few = run < 2.0 and 2 * half < 0.25 * panel_width
-        before = log_g + log_k
-        for piece in range(pieces):
-            centre = start + (2 * piece + 1) * half
-            if piece + 1 == pieces:
-                after = next_g + next_k
-            else:
-                after = logpdf(alpha + centre + half, shape, norm) + _log_noise(kind, rate, answer - centre - half)
-            reference = max(before, after)
-            before = after
-            if reference + RUN + math.log(2 * half) < top - _NEGLIGIBLE:
-                continue
+        if not negligible:
+            half = 0.5 * (stop - start)
+            centre = start + half
+            # Few nodes are enough on a small part of a panel over which nothing happens.
+            few = run < 2.0 and 2 * half < 0.25 * panel_width
             mass, change, moment = 0.0, 0.0, 0.0
             for i in range(FEW_NODES.size if few else NODES.size):
                 v = centre + half * (FEW_NODES[i] if few else NODES[i])
                 z = alpha + v
-                value = math.exp(logpdf(z, shape, norm) + _log_noise(kind, rate, answer - v) - reference)
+                value = math.exp(logpdf(z, shape, norm) + _log_noise(kind, rate, answer - v) - highest)
                 value *= FEW_WEIGHTS[i] if few else WEIGHTS[i]
                 turned = value * _noise_slope(kind, rate, answer - v)
                 mass += value
                 change += turned
                 moment += turned * z
-            if reference > top:
-                shrink = math.exp(top - reference)
+            if highest > top:
+                shrink = math.exp(top - highest)
                 total, by_mu, by_sigma = total * shrink, by_mu * shrink, by_sigma * shrink
-                top = reference
-            half_scaled = half * math.exp(reference - top)
+                top = highest
+            half_scaled = half * math.exp(highest - top)
             total += half_scaled * mass
             by_mu += half_scaled * change
             by_sigma += half_scaled * moment
@@ -197,7 +203,7 @@ def _window_mass(logpdf, logcdf, logsf, slope, shape, norm, edges, centre, radiu
         for i in range(FEW_NODES.size if few else NODES.size):
             z = centre + start + half * (1 + (FEW_NODES[i] if few else NODES[i]))
             g = half * (FEW_WEIGHTS[i] if few else WEIGHTS[i]) * math.exp(logpdf(z, shape, norm))
-            fall = -g * slope(z, shape, norm)
+            fall = -g * slope(z, shape, norm) if g > 0 else 0.0  # a slope may be infinite where g is 0
             mass += g
             by_mu += fall
             by_sigma += fall * z - g
@@ -223,6 +229,19 @@ def total(logpdf, logcdf, logsf, slope, shape, norm, edges, kind, constants, y, 
     for t in range(y.size):
         for j in range(mu.size):
             out[j] += point(
-                logpdf, logcdf, logsf, slope, shape, norm, edges, kind, constants, y[t], left[t], right[t], mu[j], sigma[j]
+                logpdf,
+                logcdf,
+                logsf,
+                slope,
+                shape,
+                norm,
+                edges,
+                kind,
+                constants,
+                y[t],
+                left[t],
+                right[t],
+                mu[j],
+                sigma[j],
             )[0]
     return out

@@ -19,7 +19,8 @@ import math
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from scipy import optimize, special
+import scipy  # loads scipy.optimize when first used
+from scipy import special
 
 from explorer.engine.arguments import finite_array, one_of, positive, probability
 from explorer.engine.interval import Interval
@@ -263,7 +264,7 @@ def mechanism(name: "str | Mechanism", epsilon: float, delta: float = DEFAULT_DE
 
 
 def gaussian_delta(epsilon: float, noise_ratio: float) -> float:
-    """The exact delta of normal noise with standard deviation ``noise_ratio`` times the sensitivity (Balle & Wang, Thm. 8)."""
+    """The exact delta of normal noise of ``noise_ratio`` times the sensitivity (Balle & Wang 2018, Theorem 8)."""
     half, shift = 0.5 / noise_ratio, epsilon * noise_ratio
     return float(special.ndtr(half - shift) - np.exp(epsilon + special.log_ndtr(-half - shift)))
 
@@ -275,7 +276,7 @@ def _noise_ratio(epsilon: float, delta: float) -> float:
         return gaussian_delta(epsilon, math.exp(log_ratio)) - delta
 
     # brentq ends within a few ulp of the root on either side; the last nudge ends on the private side.
-    ratio = math.exp(optimize.brentq(excess, math.log(1e-6), math.log(1e8), xtol=1e-15, rtol=8.9e-16))
+    ratio = math.exp(scipy.optimize.brentq(excess, math.log(1e-6), math.log(1e8), xtol=1e-15, rtol=8.9e-16))
     while gaussian_delta(epsilon, ratio) > delta:
         ratio *= 1 + 2e-15
     return ratio

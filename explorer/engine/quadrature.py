@@ -5,10 +5,12 @@ panels on which sixteen nodes reach rounding error; they grow geometrically into
 so that an interval of ten thousand scales costs a few dozen panels and not ten thousand.
 """
 
+from functools import lru_cache
+from itertools import pairwise
+
 import numpy as np
 
-from explorer.engine.compiled import kernel, map_scalar
-
+from explorer.engine.compiled import map_scalar
 
 
 def _running_integrals() -> np.ndarray:
@@ -31,12 +33,13 @@ RUN = 10.0
 _REACH = 1e40
 
 
+@lru_cache(maxsize=512)
 def panel_edges(logpdf, shape: float, norm: float, kinks: tuple[float, ...]) -> np.ndarray:
     """Edges of panels on which the density of a family is smooth at sixteen nodes."""
     positive = 2.0 * 3.0 ** np.arange(0, 84)
     positive = positive[positive < _REACH]
     edges = np.unique(np.concatenate([-positive, positive, kinks]))
-    panels = list(zip(edges[:-1], edges[1:], strict=True))
+    panels = list(pairwise(edges))
     kept = set(edges)
     while panels:
         low, high = panels.pop()
@@ -44,7 +47,9 @@ def panel_edges(logpdf, shape: float, norm: float, kinks: tuple[float, ...]) -> 
         if high - low > 0.01 and not _converged(logpdf, shape, norm, low, middle, high):
             kept.add(middle)
             panels += [(low, middle), (middle, high)]
-    return np.array(sorted(kept))
+    found = np.array(sorted(kept))
+    found.flags.writeable = False  # shared by all who ask
+    return found
 
 
 def _converged(logpdf, shape: float, norm: float, low: float, middle: float, high: float) -> bool:

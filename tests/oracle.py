@@ -5,7 +5,10 @@ textbook expressions, the integral over the sensitive value is adaptive quadratu
 are mpmath's numerical ones.
 """
 
+from itertools import pairwise
+
 import mpmath as mp
+import numpy as np
 
 mp.mp.dps = 50
 
@@ -70,8 +73,9 @@ def log_likelihood(family, df, mechanism, constant, y, mu, sigma, left, right):
         def noise(x):
             return mp.exp(-(((y - x) / scale) ** 2) / 2) / (scale * mp.sqrt(2 * mp.pi))
 
-    inside = integrate(lambda z: pdf(z) * noise(mu + sigma * z), alpha, beta, (y - mu) / sigma, scale / sigma)
-    return mp.log(cdf(alpha) * noise(left) + sf(beta) * noise(right) + inside)
+    atoms = cdf(alpha) * noise(left) + sf(beta) * noise(right)
+    inside = integrate(lambda z: pdf(z) * noise(mu + sigma * z), alpha, beta, atoms, (y - mu) / sigma, scale / sigma)
+    return mp.log(atoms + inside)
 
 
 def _piecewise_density(pdf, cdf, sf, epsilon, y, mu, sigma, left, right):
@@ -94,26 +98,29 @@ def _piecewise_density(pdf, cdf, sf, epsilon, y, mu, sigma, left, right):
         probability += sf(z(1))
     low, high = max(low, -1), min(high, 1)
     if low < high:
-        probability += integrate(pdf, z(low), z(high))
+        probability += integrate(pdf, z(low), z(high), probability)
     return (outside + (inside - outside) * probability) / half
 
 
-def integrate(f, low, high, centre=None, scale=None):
-    """Adaptive Gauss-Legendre quadrature, first cut where any of our densities turns."""
+def integrate(f, low, high, beside=0, centre=None, scale=None):
+    """Adaptive Gauss-Legendre quadrature, first cut where any of our densities turns.
+
+    To 18 digits of the result together with ``beside``, which it will be added to.
+    """
     steps = [mp.mpf(k) for k in (0, 1, 3, 10, 30)] + [mp.mpf(10) ** k for k in range(2, 9)]
     cuts = {low, high}
     for at, unit in ((mp.mpf(0), mp.mpf(1)), (centre, scale)):
         if at is not None:
             cuts |= {at + sign * unit * k for k in steps for sign in (-1, 1)}
     cuts = sorted(c for c in cuts if low <= c <= high)
-    panels = [(a, b, _gauss(f, a, b)) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+    panels = [(a, b, _gauss(f, a, b)) for a, b in pairwise(cuts)]
     total, rough = mp.mpf(0), mp.fsum(value for *_, value in panels)
     while panels:
         a, b, whole = panels.pop()
         middle = (a + b) / 2
         halves = _gauss(f, a, middle), _gauss(f, middle, b)
         rough += sum(halves) - whole
-        if abs(sum(halves) - whole) <= mp.mpf(10) ** -18 * abs(rough):
+        if abs(sum(halves) - whole) <= mp.mpf(10) ** -18 * (abs(rough) + beside):
             total += sum(halves)
         else:
             panels += [(a, middle, halves[0]), (middle, b, halves[1])]
@@ -122,7 +129,8 @@ def integrate(f, low, high, centre=None, scale=None):
 
 def _legendre_rule(n):
     with mp.workdps(60):
-        nodes = mp.polyroots(mp.taylor(lambda x: mp.legendre(n, x), 0, n)[::-1], maxsteps=500, extraprec=400)
+        guesses = np.polynomial.legendre.leggauss(n)[0]
+        nodes = [mp.findroot(lambda x: mp.legendre(n, x), mp.mpf(float(guess))) for guess in guesses]
         slopes = [mp.diff(lambda x: mp.legendre(n, x), x) for x in nodes]
         return [(x, 2 / ((1 - x * x) * d * d)) for x, d in zip(nodes, slopes, strict=True)]
 

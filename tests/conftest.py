@@ -1,0 +1,53 @@
+"""Shared by all tests: a browser, fixed random numbers, and what a missing browser means."""
+
+import shutil
+
+import hypothesis
+import pytest
+
+# The same cases in every run; a failing one is printed and can be pasted into a test.
+hypothesis.settings.register_profile("fixed", derandomize=True, deadline=None, database=None, print_blob=True)
+hypothesis.settings.load_profile("fixed")
+
+CHROMIUM_FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--require-browser", action="store_true", help="fail, and do not skip, browser tests without Chromium"
+    )
+
+
+@pytest.fixture(scope="session")
+def browser(request):
+    """Debian's Chromium, driven by Playwright."""
+    from playwright.sync_api import sync_playwright
+
+    executable = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if executable is None:
+        message = "no Chromium on this machine (Debian: apt-get install chromium)"
+        if request.config.getoption("--require-browser"):
+            pytest.fail(message)
+        pytest.skip(message)
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=executable, args=CHROMIUM_FLAGS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def page(browser):
+    """A fresh page in a context of its own."""
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    context.set_default_timeout(20_000)
+    yield context.new_page()
+    context.close()

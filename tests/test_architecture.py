@@ -1,0 +1,111 @@
+"""The house rules: imports go down only, nothing heavy at import, nothing compiled before it is needed."""
+
+import ast
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "explorer"
+FORBIDDEN = {
+    "engine": ("param", "panel", "holoviews", "bokeh", "panel_material_ui", "explorer.models", "explorer.views"),
+    "models": ("panel", "holoviews", "bokeh", "panel_material_ui", "explorer.views"),
+}
+
+
+def imported_names(path: Path) -> list[str]:
+    names = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names += [f"{node.module}.{alias.name}" for alias in node.names]
+    return names
+
+
+@pytest.mark.parametrize("floor", FORBIDDEN)
+def test_imports_go_down_only(floor):
+    modules = list((PACKAGE / floor).rglob("*.py"))
+    assert modules
+    for path in modules:
+        for name in imported_names(path):
+            wrong = [up for up in FORBIDDEN[floor] if name == up or name.startswith(f"{up}.")]
+            assert not wrong, f"{path.relative_to(ROOT)} imports {name}"
+
+
+def run_python(code: str, **environment) -> str:
+    result = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+COUNT = """
+import gc, json
+from numba.core.dispatcher import Dispatcher
+def count():
+    kernels = [thing for thing in gc.get_objects() if issubclass(type(thing), Dispatcher)]
+    mine = [d for d in kernels if d.py_func.__module__.startswith("explorer")]
+    return {
+        "kernels": len(mine),
+        "compiled": sum(len(d.overloads) for d in mine),
+        "missed": sum(sum(d.stats.cache_misses.values()) for d in mine),
+    }
+"""
+
+WORK = """
+import explorer as ex
+from explorer.engine.likelihood import total_log_likelihood
+import numpy as np
+one = np.ones(3)
+for name in ex.MECHANISMS:
+    mech = ex.mechanism(name, 1.0)
+    ex.best_interval(1.0, mechanism=name, score="sigma")
+    ex.log_likelihood(1.0, 0, 1, -1, 1, 1.0, mechanism=name)
+    total_log_likelihood(one, -one, one, one, one, ex.family("normal"), mech)
+    total_log_likelihood(one, -one, one, one, one, ex.family("gumbel"), mech)
+"""
+
+
+def test_importing_compiles_nothing_and_stays_light():
+    heavy = "[m for m in ('panel', 'holoviews', 'bokeh', 'param', 'pandas', 'scipy.optimize') if m in sys.modules]"
+    out = json.loads(run_python(f"{COUNT}\nimport sys, explorer\nprint(json.dumps([count(), {heavy}]))"))
+    assert out[0]["kernels"] > 10
+    assert out[0]["compiled"] == 0
+    assert out[1] == []
+
+
+def test_a_second_process_does_not_compile_again(tmp_path):
+    script = f"{COUNT}\n{WORK}\nprint(json.dumps(count()))"
+    first = json.loads(run_python(script, NUMBA_CACHE_DIR=str(tmp_path)))
+    second = json.loads(run_python(script, NUMBA_CACHE_DIR=str(tmp_path)))
+    assert first["missed"] > 10
+    assert second["missed"] == 0
+    assert second["compiled"] > 5
+
+
+def test_public_names_exist():
+    import explorer as ex
+
+    for name in ex.__all__:
+        assert getattr(ex, name).__doc__ is not None, name
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = ex.nonsense
+
+
+def test_nothing_names_this_machine():
+    """No absolute path of a machine and no address of another host in what is shipped."""
+    for path in PACKAGE.rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        for wrong in ("/home/", "/root/", "/usr/", "C:\\", "http://", "https://"):
+            assert wrong not in text, f"{path.relative_to(ROOT)} contains {wrong}"

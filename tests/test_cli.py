@@ -1,0 +1,152 @@
+"""The command line: the printed tables to their last digit, and one clear line for a wrong value."""
+
+import json
+import math
+
+import pytest
+
+from explorer.cli import main
+
+
+def fisher(capsys, *arguments):
+    assert main(["fisher", "--json", *arguments]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def rounds_to(value: float, printed: str) -> bool:
+    """Whether a number is the printed one, to the digits that were printed."""
+    decimals = len(printed.partition(".")[2])
+    return abs(value - float(printed)) <= 0.5000001 * 10**-decimals
+
+
+# epsilon, half-width and F[mu,mu] at the best interval, score mu
+LAPLACE_OPTIMA = [
+    ("0.5", "0.0192", "0.033245"),
+    ("1", "0.0706", "0.108872"),
+    ("2", "0.2234", "0.285997"),
+    ("5", "0.7281", "0.612222"),
+    ("10", "1.2244", "0.804410"),
+]
+
+# epsilon: Laplace, sign + randomised response, Piecewise
+MECHANISMS = {
+    "0.5": (".0332", ".0382", ".0346"),
+    "1": (".1089", ".1360", ".1182"),
+    "2": (".2860", ".3693", ".3421"),
+    "3": (".4312", ".5216", ".5527"),
+    "5": (".6122", ".6197", ".8144"),
+    "10": (".8044", ".6365", ".9793"),
+}
+
+
+def test_best_intervals_for_mu(capsys):
+    rows = fisher(capsys, "--epsilon", *[row[0] for row in LAPLACE_OPTIMA])
+    for row, (_, half, value) in zip(rows, LAPLACE_OPTIMA, strict=True):
+        assert row["a"] == -row["b"]
+        assert rounds_to(row["b"], half)
+        assert rounds_to(row["score"], value)
+        assert row["score"] == pytest.approx(row["mu_mu"], rel=1e-12)
+
+
+def test_best_intervals_that_are_not_symmetric(capsys):
+    (row,) = fisher(capsys, "--epsilon", "2", "--score", "trace")
+    assert rounds_to(row["a"], "0.383")
+    assert rounds_to(row["b"], "0.832")
+    (row,) = fisher(capsys, "--epsilon", "5", "--score", "sigma")
+    assert rounds_to(row["a"], "1.015")
+    assert rounds_to(row["b"], "1.688")
+
+
+def test_the_plateau_at_epsilon_one(capsys):
+    (best,) = fisher(capsys, "--epsilon", "1")
+    for h in ("0.005", "0.02", "0.07", "0.12"):
+        (row,) = fisher(capsys, "--epsilon", "1", "--interval", f"-{h}", h)
+        assert 0 <= 1 - row["mu_mu"] / best["mu_mu"] < 0.002
+
+
+@pytest.mark.parametrize("epsilon", MECHANISMS)
+def test_mechanisms_side_by_side(capsys, epsilon):
+    rows = fisher(
+        capsys, "--epsilon", epsilon, "--mechanism", "laplace", "randomized_response", "piecewise", "--symmetric"
+    )
+    laplace, sign, window = rows
+    assert rounds_to(laplace["mu_mu"], MECHANISMS[epsilon][0])
+    assert rounds_to(sign["mu_mu"], MECHANISMS[epsilon][1])
+    assert sign["mu_mu"] == pytest.approx(2 / math.pi * math.tanh(float(epsilon) / 2) ** 2, rel=1e-12)
+    if epsilon == "10":  # the printed one is a local maximum, at 2.18; reaching further out is better
+        assert window["mu_mu"] > 0.9793
+        (window,) = fisher(capsys, "--epsilon", "10", "--mechanism", "piecewise", "--interval", "-2.18", "2.18")
+    assert rounds_to(window["mu_mu"], MECHANISMS[epsilon][2])
+
+
+@pytest.mark.parametrize(("epsilon", "half"), [("1", ".28"), ("2", ".61"), ("3", ".87"), ("5", "1.31")])
+def test_best_half_widths_of_piecewise(capsys, epsilon, half):
+    (row,) = fisher(capsys, "--epsilon", epsilon, "--mechanism", "piecewise")
+    assert rounds_to(row["b"], half)
+
+
+def test_information_about_sigma_at_the_interval_for_mu(capsys):
+    laplace_2, _, laplace_5, window_5 = fisher(capsys, "--epsilon", "2", "5", "--mechanism", "laplace", "piecewise")
+    # at epsilon = 2 the printed figure is that of the rounded interval, 0.61 for 0.6072
+    (window_2,) = fisher(capsys, "--epsilon", "2", "--mechanism", "piecewise", "--interval", "-0.61", "0.61")
+    for row, printed in ((laplace_2, ".0034"), (window_2, ".143"), (laplace_5, ".175"), (window_5, "1.154")):
+        assert rounds_to(row["sigma_sigma"], printed)
+
+
+@pytest.mark.parametrize(("epsilon", "found"), [("0.5", ".0382"), ("1", ".1360"), ("2", ".3693")])
+def test_best_mechanism_of_all(capsys, epsilon, found):
+    (row,) = fisher(capsys, "--epsilon", epsilon)
+    assert rounds_to(row["best_ldp_mu_mu"], found)
+
+
+@pytest.mark.parametrize(("epsilon", "earlier"), [("3", 0.5934), ("5", 0.8551), ("10", 0.9894)])
+def test_the_best_mechanism_is_at_least_as_good_as_one_found_earlier(capsys, epsilon, earlier):
+    (row,) = fisher(capsys, "--epsilon", epsilon)
+    assert earlier <= row["best_ldp_mu_mu"] < earlier + 0.005
+
+
+def test_the_table_is_readable(capsys):
+    assert main(["fisher", "--epsilon", "1", "--mechanism", "all"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].split()[:4] == ["epsilon", "mechanism", "a", "b"]
+    assert [line.split()[1] for line in lines[2:6]] == ["laplace", "gaussian", "randomized_response", "piecewise"]
+    assert len({len(line) for line in lines[1:6]}) == 1
+    assert "Without privacy: F[μ,μ] = 1.0000, F[σ,σ] = 2.0000." in lines
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--epsilon", "0"], "epsilon must be a finite number above 0, got 0.0"),
+        (["--epsilon", "nan"], "epsilon must be a finite number above 0, got nan"),
+        (["--epsilon", "one"], "argument --epsilon: invalid float value: 'one'"),
+        (["--interval", "2", "1"], "left must be below right, got left=2 and right=1"),
+        (["--mechanism", "exponential"], "mechanism must be one of 'laplace', 'gaussian'"),
+        (["--family", "cauchy"], "family must be one of 'normal', 'student_t'"),
+        (["--family", "normal", "--df", "3"], "family 'normal' does not take df"),
+        (["--family", "student_t", "--df", "-3"], "df must be a finite number above 0, got -3.0"),
+        (["--score", "best"], "score must be one of 'mu', 'sigma'"),
+        (["--mechanism", "gaussian", "--delta", "2"], "delta must lie strictly between 0 and 1, got 2.0"),
+        (["--score", "det", "--mechanism", "randomized_response"], "score must be above 0 for some interval"),
+        (["--nonsense"], "unrecognized arguments: --nonsense"),
+    ],
+)
+def test_a_wrong_value_gets_one_line_and_exit_code_2(capsys, arguments, message):
+    try:
+        code = main(["fisher", *arguments])
+    except SystemExit as exit_:  # argparse's own way out
+        code = exit_.code
+    output = capsys.readouterr()
+    assert code == 2
+    assert output.out == ""
+    assert message in output.err
+    assert output.err.count("\n") == 1
+
+
+def test_no_command_prints_help(capsys):
+    assert main([]) == 2
+    assert "fisher" in capsys.readouterr().out
+    with pytest.raises(SystemExit) as exit_:
+        main(["nonsense"])
+    assert exit_.value.code == 2
+    assert capsys.readouterr().err.count("\n") == 1
