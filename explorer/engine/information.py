@@ -161,7 +161,7 @@ def score_surface(
     a=None,
     b=None,
 ) -> Surface:
-    """The score on a grid: ``resolution`` points between ``limits`` for a and b, or the points given as ``a`` and ``b``."""
+    """The score on a grid: ``resolution`` points between ``limits`` on each axis, or those given as ``a`` and ``b``."""
     sc = score_function(score)
     chosen, mech = find_family(family), find_mechanism(mechanism, epsilon, delta)
     a, b = (_axis(name, given, resolution, limits) for name, given in (("a", a), ("b", b)))
