@@ -5,7 +5,7 @@
     0.1089
     >>> mech = ex.mechanism("laplace", epsilon=1.0)
     >>> ex.log_likelihood(0.0, mu=0, sigma=1, left=-1, right=1, epsilon=1).round(4)
-    np.float64(-1.646)
+    np.float64(-1.687)
 
 The names below are the public ones. The dashboard's parts (``FisherMap``) are imported when asked for,
 so that ``import explorer`` stays light.

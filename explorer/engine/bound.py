@@ -13,6 +13,7 @@ with ``theta_j = 1/(k + c)``. So the search here is over cuts alone, by dynamic 
 finds the best cuts for every ``k``, and then off the grid by descent.
 """
 
+import math
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -40,7 +41,7 @@ def ldp_bound(epsilon: float, family: str | Family = "normal") -> LdpBound:
     proved to be the best of all mechanisms up to about epsilon = 1 (Kalinin & Steinberger 2025).
     More than 64 parts are not tried; beyond epsilon of about 12 that costs less than 0.001.
 
-    >>> round(ldp_bound(1.0).value, 4), round(2 / np.pi * np.tanh(0.5) ** 2, 4)
+    >>> round(ldp_bound(1.0).value, 4), round(2 / math.pi * math.tanh(0.5) ** 2, 4)
     (0.136, 0.136)
     """
     return _ldp_bound(positive("epsilon", epsilon), find_family(family))
@@ -48,9 +49,9 @@ def ldp_bound(epsilon: float, family: str | Family = "normal") -> LdpBound:
 
 @lru_cache(maxsize=256)
 def _ldp_bound(epsilon: float, family: Family) -> LdpBound:
-    low, high = type(family).quantile(np.array([1e-6, 1 - 1e-6]), family.shape)
+    low, high = family.ppf(np.array([1e-6, 1 - 1e-6]))
     grid = np.unique(np.append(np.linspace(low, high, _GRID), 0.0))
-    gain = np.expm1(epsilon)
+    gain = math.expm1(epsilon)
 
     # best[j] = the most that cuts below grid[j] can add with the parts so far; one more part a round.
     worth = _worth(family, gain, grid)

@@ -13,8 +13,8 @@ number with :mod:`math` (they are compiled) except for the quantile, which takes
 it has computed once from it; families without a shape ignore both. Logarithms, because the far tail
 of a family can decide a likelihood long after its probability has left the floating-point range.
 
-    >>> family("student_t", df=3).quantile([0.5])
-    array([0.])
+    >>> family("student_t", df=3).ppf([0.5, 0.9]).round(4)
+    array([0.    , 1.6377])
     >>> family("normal").cdf([-1.96, 0.0]).round(3)
     array([0.025, 0.5  ])
 """
@@ -84,6 +84,9 @@ class Family:
     def sf(self, z) -> np.ndarray:
         return np.exp(map_scalar(self.code[2], self.shape, self.norm, z))
 
+    def ppf(self, u) -> np.ndarray:
+        return type(self).quantile(np.asarray(u, dtype=float), self.shape)
+
     def score(self, z) -> np.ndarray:
         """Gradient of log f(x; mu, sigma) in (mu, sigma) at x = z, mu = 0, sigma = 1; shape (..., 2)."""
         slope = map_scalar(self.code[3], self.shape, self.norm, z)
@@ -91,7 +94,7 @@ class Family:
 
     def sample(self, rng: np.random.Generator, size=None) -> np.ndarray:
         """Base draws by inversion: one uniform number each, so runs with one seed stay comparable."""
-        return type(self).quantile(open_uniform(rng, size), self.shape)
+        return self.ppf(open_uniform(rng, size))
 
 
 class Normal(Family):
@@ -204,7 +207,6 @@ class Laplace(Family):
 
     @staticmethod
     def quantile(u, shape=0.0):
-        u = np.asarray(u, dtype=float)
         return np.sign(u - 0.5) * -np.log(2 * np.minimum(u, 1 - u))
 
 

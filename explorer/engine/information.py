@@ -256,7 +256,7 @@ def _best_centred(loss: Callable, by_sign: bool, family: Family) -> tuple[np.nda
 
 
 def _half_widths(family: Family) -> np.ndarray:
-    return np.geomspace(NARROWEST, 20 * np.abs(type(family).quantile(np.array([0.005, 0.995]), family.shape)).max(), 60)
+    return np.geomspace(NARROWEST, 20 * np.abs(family.ppf(np.array([0.005, 0.995]))).max(), 60)
 
 
 def _starts(family: Family, value: Callable, by_sign: bool) -> list[tuple[float, float]]:
@@ -265,15 +265,15 @@ def _starts(family: Family, value: Callable, by_sign: bool) -> list[tuple[float,
     One map is over midpoint and half-width. Two are over one end and the half-width, for intervals that
     reach far beyond the population on one side (there the Piecewise mechanism's stray answers show themselves).
     """
-    points = np.append(type(family).quantile(np.linspace(0.005, 0.995, 60), family.shape), 0.0)
+    points = np.append(family.ppf(np.linspace(0.005, 0.995, 60)), 0.0)
     points = np.sort(points[points >= 0] if family.symmetric else points)
     halves = np.ones(1) if by_sign else _half_widths(family)
     maps = [points[:, None] + np.zeros(halves.size)]
     if not by_sign:
-        ends = type(family).quantile(np.linspace(1e-4, 0.5, 40), family.shape)
+        ends = family.ppf(np.linspace(1e-4, 0.5, 40))
         maps.append(ends[:, None] + halves)
         if not family.symmetric:
-            ends = type(family).quantile(np.linspace(0.5, 1 - 1e-4, 40), family.shape)
+            ends = family.ppf(np.linspace(0.5, 1 - 1e-4, 40))
             maps.append(ends[:, None] - halves)
     starts = []
     for middles in maps:

@@ -86,6 +86,7 @@ class FisherMap(pn.viewable.Viewer):
         return hv.Image((surface.a, surface.b, surface.values.T), ["a", "b"], hv.Dimension("score", label=label)).opts(
             cmap="viridis",
             colorbar=True,
+            colorbar_opts={"title": ""},
             tools=["hover"],
             default_tools=["pan", "wheel_zoom", "save", "reset"],
             xlabel="a: left end, in σ from μ",

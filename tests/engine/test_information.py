@@ -232,7 +232,7 @@ def test_the_piecewise_mechanism_gains_from_reaching_far_beyond_the_population()
 def interval_programme(epsilon, name, cells):
     """The best mechanism whose answers stand for intervals of a grid, as a linear programme over all of them."""
     chosen = family(name)
-    edges = np.linspace(*type(chosen).quantile(np.array([1e-4, 1 - 1e-4]), chosen.shape), cells - 1)
+    edges = np.linspace(*chosen.ppf(np.array([1e-4, 1 - 1e-4])), cells - 1)
     cdf, pdf = (
         np.concatenate([[0.0], values, [end]]) for values, end in ((chosen.cdf(edges), 1.0), (chosen.pdf(edges), 0.0))
     )
