@@ -9,6 +9,7 @@ whenever ``pyproject.toml`` changes.
 
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 import venv
@@ -27,7 +28,11 @@ def install(extra: str) -> None:
         return
     if not PYTHON.exists():
         print(f"Making a virtual environment in {ENVIRONMENT.name} ...", flush=True)
-        venv.create(ENVIRONMENT, with_pip=True)
+        try:
+            venv.create(ENVIRONMENT, with_pip=True)
+        except subprocess.CalledProcessError:
+            shutil.rmtree(ENVIRONMENT, ignore_errors=True)
+            sys.exit("This Python cannot make virtual environments (on Debian: apt-get install python3-venv)")
     print("Installing Explorer and what it needs (a minute or two, once) ...", flush=True)
     pip = [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     subprocess.run([*pip, "--editable", f"{ROOT}{extra}"], check=True)

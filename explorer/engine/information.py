@@ -103,7 +103,7 @@ def monte_carlo_information(
     seed: int | None = None,
     delta: float = DEFAULT_DELTA,
 ) -> Estimate:
-    """The paper's own estimate of the same matrix: its eq. (5) with the gradients of its Algorithm 4.
+    """The paper's own estimate of the same matrix: its eq. (8) with the gradients of its Algorithm 4.
 
     ``answers`` is M, ``samples`` the number of draws behind each gradient. The gradients' own noise is
     squared too, which biases the estimate upwards, by about the classical information over ``samples``.
@@ -194,7 +194,7 @@ def best_interval(
     delta: float = DEFAULT_DELTA,
     symmetric: bool = False,
 ) -> BestInterval:
-    """The paper's ``(a*, b*)``, eq. (11): the global maximum of the score over all intervals, not over a grid.
+    """The paper's ``(a*, b*)``, eq. (13): the global maximum of the score over all intervals, not over a grid.
 
     For a symmetric family an interval and its mirror image score the same; the one whose midpoint is
     positive is returned. ``symmetric=True`` looks at intervals around 0 alone. Randomised response depends

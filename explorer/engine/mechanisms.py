@@ -104,7 +104,7 @@ class Mechanism:
 
 
 class LaplaceMechanism(Mechanism):
-    """The paper's eq. (8): the clipped value plus Laplace noise of *scale* ``(r - l)/epsilon``.
+    """The paper's eq. (10): the clipped value plus Laplace noise of *scale* ``(r - l)/epsilon``.
 
     The noise's standard deviation is ``sqrt(2)`` times that scale.
     """
