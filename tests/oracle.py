@@ -92,9 +92,9 @@ def _piecewise_density(pdf, cdf, sf, epsilon, y, mu, sigma, left, right):
         return ((left + right) / 2 + half * t - mu) / sigma
 
     probability = mp.mpf(0)
-    if v <= -1:
+    if y <= left:  # v <= -1, without the rounding of v
         probability += cdf(z(-1))
-    if v >= 1:
+    if y >= right:
         probability += sf(z(1))
     low, high = max(low, -1), min(high, 1)
     if low < high:

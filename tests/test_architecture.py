@@ -3,6 +3,7 @@
 import ast
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -37,14 +38,14 @@ def test_imports_go_down_only(floor):
             assert not wrong, f"{path.relative_to(ROOT)} imports {name}"
 
 
-def run_python(code: str, **environment) -> str:
+def run_python(code: str, cwd: Path = ROOT, **environment) -> str:
     result = subprocess.run(
         [sys.executable, "-c", code],
         env=os.environ | environment,
         capture_output=True,
         text=True,
         check=False,
-        cwd=ROOT,
+        cwd=cwd,
     )
     assert result.returncode == 0, result.stderr
     return result.stdout
@@ -92,6 +93,24 @@ def test_a_second_process_does_not_compile_again(tmp_path):
     assert first["missed"] > 10
     assert second["missed"] == 0
     assert second["compiled"] > 5
+
+
+def test_a_changed_helper_is_compiled_into_its_callers(tmp_path):
+    """What is cached beside one file must not outlive a change in another."""
+    shutil.copytree(PACKAGE, tmp_path / "explorer", ignore=shutil.ignore_patterns("__pycache__"))
+    code = """
+import numpy as np, explorer as ex
+from explorer.engine.likelihood import total_log_likelihood as total
+one = np.ones(1)
+print(total(one, -one, one, one, one, ex.family("normal"), ex.mechanism("laplace", 1.0))[0])
+"""
+    environment = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    before = float(run_python(code, cwd=tmp_path, **environment))
+    helper = tmp_path / "explorer/engine/vector_math.py"
+    source = helper.read_text(encoding="utf-8")
+    assert "return 0.5 * p *" in source
+    helper.write_text(source.replace("return 0.5 * p *", "return 0.6 * p *"), encoding="utf-8")
+    assert float(run_python(code, cwd=tmp_path, **environment)) != before
 
 
 def test_public_names_exist():

@@ -8,9 +8,11 @@ Kernels are single-threaded on purpose: numba's own threading layers may not be 
 several Python threads at once, and a served app does just that.
 """
 
+import hashlib
 import threading
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 from numba import cfunc, njit, types
@@ -18,11 +20,32 @@ from numba import cfunc, njit, types
 scalar_signature = types.float64(types.float64, types.float64, types.float64)
 _compiling = threading.Lock()
 
-# "contract" lets the compiler fuse a*b + c, and nothing else: it never reorders a sum.
-_options = {"cache": True, "nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
-kernel = njit(**_options)
+
+def _engine_digest() -> str:
+    sources = sorted(Path(__file__).parent.rglob("*.py"))
+    return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
+
+
+_DIGEST = _engine_digest()
+
+
+def _decorator(**options):
+    # "contract" lets the compiler fuse a*b + c, and nothing else: it never reorders a sum.
+    compile_ = njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"}, **options)
+
+    def decorate(function):
+        dispatcher = compile_(function)
+        # numba watches only the file that a kernel stands in, but a kernel also contains what it calls:
+        # what is cached must go when any file of the engine changes.
+        dispatcher._cache._cache_file._source_stamp = _DIGEST
+        return dispatcher
+
+    return decorate
+
+
+kernel = _decorator()
 #: For the small functions inside a loop that is to be vectorised.
-inlined = njit(**_options, forceinline=True)
+inlined = _decorator(forceinline=True)
 
 
 @cache

@@ -19,17 +19,17 @@ _PIVOT = 3.5
 _DEGREE = 20
 
 
-def _fit_erfcx() -> tuple[float, ...]:
+def _fit_erfcx() -> np.ndarray:
     def target(t):
         x = _PIVOT * (1 + t) / (1 - t)
         return (1 + 2 * x) * special.erfcx(x)
 
     series = np.polynomial.chebyshev.chebinterpolate(target, _DEGREE)
-    return tuple(float(c) for c in np.polynomial.chebyshev.cheb2poly(series))
+    return np.polynomial.chebyshev.cheb2poly(series)
 
 
 _ERFCX = _fit_erfcx()
-_EXP = tuple(1 / math.factorial(k) for k in range(13))
+_EXP = np.array([1 / math.factorial(k) for k in range(13)])
 _LOG2_E = 1 / math.log(2)
 _LN2_HIGH = 0.693145751953125  # ln 2 with its low bits cut off, so that n * _LN2_HIGH is exact
 _LN2_LOW = 1.42860682030941723212e-6
@@ -59,19 +59,9 @@ def exp_negative(x):
     shifted = x * _LOG2_E + _ROUND
     n = shifted - _ROUND
     r = (x - n * _LN2_HIGH) - n * _LN2_LOW
-    p = _EXP[12]
-    p = p * r + _EXP[11]
-    p = p * r + _EXP[10]
-    p = p * r + _EXP[9]
-    p = p * r + _EXP[8]
-    p = p * r + _EXP[7]
-    p = p * r + _EXP[6]
-    p = p * r + _EXP[5]
-    p = p * r + _EXP[4]
-    p = p * r + _EXP[3]
-    p = p * r + _EXP[2]
-    p = p * r + _EXP[1]
-    p = p * r + _EXP[0]
+    p = _EXP[-1]
+    for k in range(_EXP.size - 2, -1, -1):  # unrolled by the compiler
+        p = p * r + _EXP[k]
     return p * _as_float((_as_integer(shifted) + 1023) << 52)
 
 
@@ -81,25 +71,7 @@ def half_erfcx(x):
     x = x * math.sqrt(0.5)
     inverse = 1.0 / ((x + _PIVOT) * (1 + 2 * x))
     t = (x - _PIVOT) * (1 + 2 * x) * inverse
-    p = _ERFCX[20]
-    p = p * t + _ERFCX[19]
-    p = p * t + _ERFCX[18]
-    p = p * t + _ERFCX[17]
-    p = p * t + _ERFCX[16]
-    p = p * t + _ERFCX[15]
-    p = p * t + _ERFCX[14]
-    p = p * t + _ERFCX[13]
-    p = p * t + _ERFCX[12]
-    p = p * t + _ERFCX[11]
-    p = p * t + _ERFCX[10]
-    p = p * t + _ERFCX[9]
-    p = p * t + _ERFCX[8]
-    p = p * t + _ERFCX[7]
-    p = p * t + _ERFCX[6]
-    p = p * t + _ERFCX[5]
-    p = p * t + _ERFCX[4]
-    p = p * t + _ERFCX[3]
-    p = p * t + _ERFCX[2]
-    p = p * t + _ERFCX[1]
-    p = p * t + _ERFCX[0]
+    p = _ERFCX[-1]
+    for k in range(_ERFCX.size - 2, -1, -1):
+        p = p * t + _ERFCX[k]
     return 0.5 * p * (x + _PIVOT) * inverse
