@@ -39,7 +39,7 @@ def _pieces(mech, x):
 @pytest.mark.parametrize("x", [-7.0, -1.0, 0.3, 2.9, 50.0])
 def test_density_integrates_to_one(name, epsilon, x):
     mech = mechanism(name, epsilon)
-    cuts = sorted(set(_pieces(mech, x)))
+    cuts = np.unique(np.round(_pieces(mech, x), 12))  # a window may start where the support does
     total = sum(
         integrate.quad(lambda y: float(mech.density(y, x, INTERVAL)), a, b, limit=200)[0] for a, b in pairwise(cuts)
     )
