@@ -2,6 +2,7 @@
 
     python run.py serve     start the app (any other explorer command works too: python run.py fisher)
     python run.py test      install the test tools, check style, run the tests (arguments go to pytest)
+    python run.py bench     measure
 
 The virtual environment ``.venv`` beside this file is made on first use and brought up to date
 whenever ``pyproject.toml`` changes.
@@ -47,6 +48,9 @@ def main(arguments: list[str]) -> int:
         print(__doc__)
         return 0 if arguments else 2
     try:
+        if arguments[0] == "bench":
+            install("")
+            return subprocess.run([PYTHON, "-m", "benchmarks", *arguments[1:]], cwd=ROOT).returncode
         if arguments[0] != "test":
             install("")
             return subprocess.run([PYTHON, "-m", "explorer", *arguments]).returncode

@@ -1,16 +1,20 @@
-"""``python benchmarks`` prints every figure, as a ratio of two things measured in the same run.
+"""``python -m benchmarks`` (or ``python run.py bench``) prints every figure, as a ratio within one run where it can.
 
-Name some to run only those: ``python benchmarks information``.
+Name some to run only those: ``python -m benchmarks information``. Ends with code 1 if a target is missed.
 """
 
 import importlib
 import sys
+
+from benchmarks import timing
 
 ALL = ("information", "likelihood", "start")
 
 if __name__ == "__main__":
     unknown = set(sys.argv[1:]) - set(ALL)
     if unknown:
-        sys.exit(f"no benchmark named {', '.join(sorted(unknown))}; there are {', '.join(ALL)}")
+        print(f"no benchmark named {', '.join(sorted(unknown))}; there are {', '.join(ALL)}", file=sys.stderr)
+        sys.exit(2)
     for name in sys.argv[1:] or ALL:
-        importlib.import_module(name).run()
+        importlib.import_module(f"benchmarks.{name}").run()
+    sys.exit(1 if timing.missed else 0)

@@ -3,9 +3,9 @@
 import time
 
 import numpy as np
-from timing import line, seconds
 
 import explorer as ex
+from benchmarks.timing import line, seconds
 
 PAIRS = 50 * 49 // 2
 

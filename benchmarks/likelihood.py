@@ -2,9 +2,9 @@
 
 import numpy as np
 from scipy import special
-from timing import line, seconds
 
 import explorer as ex
+from benchmarks.timing import line, seconds
 from explorer.engine.kernels import total
 from explorer.engine.likelihood import total_log_likelihood
 

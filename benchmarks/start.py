@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-from timing import line, seconds
+from benchmarks.timing import line, seconds
 
 
 def run() -> None:

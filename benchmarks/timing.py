@@ -15,5 +15,10 @@ def seconds(work: Callable[[], object], repeats: int = 7) -> float:
     return sorted(times)[repeats // 2]
 
 
+missed: list[str] = []
+
+
 def line(what: str, measured: str, target: str, met: bool) -> None:
+    if not met:
+        missed.append(what)
     print(f"{'ok  ' if met else 'MISS'}  {what:<72} {measured:>16}   target {target}", flush=True)

@@ -13,16 +13,19 @@ so that ``import explorer`` stays light.
 
 from importlib import import_module
 
-from explorer.engine.bound import LdpBound, ldp_bound
+from explorer.engine.bound import LdpBest, best_ldp
 from explorer.engine.families import FAMILIES, Family, family
 from explorer.engine.information import (
     SCORES,
     BestInterval,
+    Estimate,
+    NoBestIntervalError,
     Surface,
     best_interval,
     classical_information,
     fisher_information,
     monte_carlo_information,
+    score_function,
     score_surface,
 )
 from explorer.engine.interval import Interval
@@ -36,22 +39,25 @@ __all__ = [
     "MECHANISMS",
     "SCORES",
     "BestInterval",
+    "Estimate",
     "Family",
     "FisherMap",
     "Interval",
-    "LdpBound",
+    "LdpBest",
     "Mechanism",
+    "NoBestIntervalError",
     "Privacy",
     "Surface",
     "best_interval",
+    "best_ldp",
     "classical_information",
     "family",
     "fisher_information",
-    "ldp_bound",
     "log_likelihood",
     "log_likelihood_gradient",
     "mechanism",
     "monte_carlo_information",
+    "score_function",
     "score_surface",
 ]
 

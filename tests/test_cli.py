@@ -3,9 +3,11 @@
 import json
 import math
 
+import numpy as np
 import pytest
 
 from explorer.cli import main
+from explorer.engine.information import score_surface
 
 
 def fisher(capsys, *arguments):
@@ -105,6 +107,49 @@ def test_the_best_mechanism_is_at_least_as_good_as_one_found_earlier(capsys, eps
     assert earlier <= row["best_ldp_mu_mu"] < earlier + 0.005
 
 
+def test_efficiencies(capsys):
+    (row,) = fisher(capsys, "--epsilon", "2", "--score", "trace", "--family", "logistic")
+    assert row["of_no_privacy"] == pytest.approx(row["score"] / (1 / 3 + (3 + math.pi**2) / 9), rel=1e-12)
+    assert row["of_best_ldp"] == pytest.approx(row["mu_mu"] / row["best_ldp_mu_mu"], rel=1e-12)
+    assert (row["family"], row["score_name"], row["delta"]) == ("Logistic()", "trace", 0.0)
+
+
+def test_a_score_that_one_mechanism_cannot_have_leaves_the_others(capsys):
+    rows = fisher(capsys, "--epsilon", "1", "--mechanism", "all", "--score", "det")
+    assert [row["score"] is None for row in rows] == [False, False, True, False]
+    assert main(["fisher", "--epsilon", "1", "--mechanism", "all", "--score", "det"]) == 0
+    assert "–" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("ending", ["csv", "npz"])
+def test_the_surface_as_a_file(capsys, tmp_path, ending):
+    path = tmp_path / f"surface.{ending}"
+    options = [
+        "--epsilon",
+        "2",
+        "--score",
+        "sigma",
+        "--resolution",
+        "7",
+        "--limits",
+        "-1e0",
+        "2",
+        "--surface",
+        str(path),
+    ]
+    assert main(["fisher", *options]) == 0
+    assert capsys.readouterr().out == f"Wrote 21 intervals to {path}\n"
+    expected = score_surface(2.0, resolution=7, limits=(-1, 2), score="sigma")
+    if ending == "npz":
+        with np.load(path) as file:
+            for name, array in expected._asdict().items():
+                np.testing.assert_array_equal(file[name], array)
+    else:
+        table = np.genfromtxt(path, delimiter=",", names=True)
+        assert table.dtype.names == ("a", "b", "score")
+        np.testing.assert_array_equal(table["score"], expected.values[~np.isnan(expected.values)])
+
+
 def test_the_table_is_readable(capsys):
     assert main(["fisher", "--epsilon", "1", "--mechanism", "all"]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -120,14 +165,20 @@ def test_the_table_is_readable(capsys):
         (["--epsilon", "0"], "epsilon must be a finite number above 0, got 0.0"),
         (["--epsilon", "nan"], "epsilon must be a finite number above 0, got nan"),
         (["--epsilon", "one"], "argument --epsilon: invalid float value: 'one'"),
-        (["--interval", "2", "1"], "left must be below right, got left=2 and right=1"),
+        (["--interval", "2", "1"], "a must be below b, got a=2 and b=1"),
         (["--mechanism", "exponential"], "mechanism must be one of 'laplace', 'gaussian'"),
         (["--family", "cauchy"], "family must be one of 'normal', 'student_t'"),
         (["--family", "normal", "--df", "3"], "family 'normal' does not take df"),
         (["--family", "student_t", "--df", "-3"], "df must be a finite number above 0, got -3.0"),
         (["--score", "best"], "score must be one of 'mu', 'sigma'"),
         (["--mechanism", "gaussian", "--delta", "2"], "delta must lie strictly between 0 and 1, got 2.0"),
-        (["--score", "det", "--mechanism", "randomized_response"], "score must be above 0 for some interval"),
+        (["--score", "det", "--mechanism", "randomized_response"], "score must differ from 0 for some interval"),
+        (["--epsilon", "-inf"], "epsilon must be a finite number above 0, got -inf"),
+        (["--epsilon", "1e300", "--mechanism", "piecewise"], "epsilon must lie between 1e-06 and 500"),
+        (["--surface", "map.csv"], "--surface takes one epsilon and one mechanism, got 6 combinations"),
+        (["--epsilon", "1", "--surface", "map.txt"], "--surface must end in .csv or .npz, got 'map.txt'"),
+        (["--epsilon", "1", "--surface", "nowhere/map.csv"], "nowhere/map.csv cannot be written: No such file"),
+        (["--epsilon", "1", "--surface", "map.csv", "--limits", "1", "0"], "limits must be two numbers"),
         (["--nonsense"], "unrecognized arguments: --nonsense"),
     ],
 )

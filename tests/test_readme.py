@@ -4,7 +4,6 @@ import re
 import shlex
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from explorer.cli import main
@@ -23,4 +22,4 @@ def test_the_printed_table_is_the_commands_output(capsys):
 def test_the_python_examples_run(code, tmp_path):
     script = tmp_path / "example.py"  # in a file, as a reader would have it
     script.write_text(code, encoding="utf-8")
-    exec(compile(code, str(script), "exec"), {"__name__": "example", "rng": np.random.default_rng(1)})
+    exec(compile(code, str(script), "exec"), {"__name__": "example"})

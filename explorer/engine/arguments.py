@@ -28,6 +28,21 @@ def probability(name: str, value: float) -> float:
     return number
 
 
+def generator(name: str, value) -> np.random.Generator:
+    """A NumPy generator of random numbers."""
+    if not isinstance(value, np.random.Generator):
+        raise ValueError(f"{name} must be a numpy.random.Generator, got {value!r}")
+    return value
+
+
+def seeded(name: str, value) -> np.random.Generator:
+    """A new generator from a seed: None, a whole number or what NumPy takes beside that."""
+    try:
+        return np.random.default_rng(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be None or a whole number that is not negative, got {value!r}") from None
+
+
 def whole(name: str, value: int, least: int) -> int:
     """A whole number that is at least ``least``."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
@@ -55,6 +70,7 @@ def positive_array(name: str, value) -> np.ndarray:
 def ordered_arrays(names: tuple[str, str], low, high) -> tuple[np.ndarray, np.ndarray]:
     """Two broadcastable arrays of finite numbers, the first below the second everywhere."""
     low, high = finite_array(names[0], low), finite_array(names[1], high)
+    common_shape(dict(zip(names, (low, high), strict=True)))
     wrong = ~(low < high)
     if np.any(wrong):
         where = np.broadcast_arrays(low, high)
@@ -63,10 +79,19 @@ def ordered_arrays(names: tuple[str, str], low, high) -> tuple[np.ndarray, np.nd
     return low, high
 
 
+def common_shape(arrays: dict[str, np.ndarray]) -> tuple[int, ...]:
+    """The shape to which all of them broadcast."""
+    try:
+        return np.broadcast_shapes(*(array.shape for array in arrays.values()))
+    except ValueError:
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
+        raise ValueError(f"the arguments' shapes must fit together, got {shapes}") from None
+
+
 def one_of(name: str, value, known: Iterable[str]) -> str:
     """One of the known names."""
     known = list(known)
-    if value not in known:
+    if not isinstance(value, str) or value not in known:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}, got {value!r}")
     return value
 
@@ -76,14 +101,16 @@ def _number(name: str, value) -> float:
         raise ValueError(f"{name} must be a number, got {value!r}")
     try:
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{name} must be a number, got {value!r}") from None
 
 
 def _array(name: str, value) -> np.ndarray:
+    if value is None:
+        raise ValueError(f"{name} must be a number or an array of numbers, got None")
     try:
         return np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{name} must be a number or an array of numbers, got {value!r}") from None
 
 

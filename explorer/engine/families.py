@@ -12,6 +12,7 @@ number with :mod:`math` (they are compiled) except for the quantile, which takes
 ``shape`` is the family's one shape parameter (StudentT's degrees of freedom) and ``norm`` whatever
 it has computed once from it; families without a shape ignore both. Logarithms, because the far tail
 of a family can decide a likelihood long after its probability has left the floating-point range.
+A family whose density has a kink names it in ``kinks``.
 
     >>> family("student_t", df=3).ppf([0.5, 0.9]).round(4)
     array([0.    , 1.6377])
@@ -38,8 +39,6 @@ class Family:
     """Base class. A subclass names itself and gives the five functions."""
 
     name: ClassVar[str]
-    #: g(-z) = g(z): what is found for [a, b] holds for [-b, -a].
-    symmetric: ClassVar[bool] = True
     #: Points where g is not smooth.
     kinks: ClassVar[tuple[float, ...]] = ()
 
@@ -74,6 +73,16 @@ class Family:
             self.norm,
             panel_edges(logpdf, self.shape, self.norm, self.kinks),
         )
+
+    @cached_property
+    def symmetric(self) -> bool:
+        """g(-z) = g(z): what is found for [a, b] holds for [-b, -a]."""
+        z = np.geomspace(1e-3, 30, 50)
+        right, left = (map_scalar(self.code[0], self.shape, self.norm, side * z) for side in (1, -1))
+        return bool(np.allclose(right, left, rtol=1e-12, atol=0))
+
+    def __getstate__(self) -> dict:
+        return {"shape": self.shape, "norm": self.norm}  # function pointers are made anew where they are needed
 
     def pdf(self, z) -> np.ndarray:
         return np.exp(map_scalar(self.code[0], self.shape, self.norm, z))
@@ -130,8 +139,11 @@ class StudentT(Family):
 
     def __init__(self, df: float = 5.0) -> None:
         self.shape = positive("df", df)
-        # log of g(0): Gamma((df+1)/2) / (Gamma(df/2) sqrt(df pi))
-        self.norm = float(special.loggamma((df + 1) / 2) - special.loggamma(df / 2) - 0.5 * np.log(df * np.pi))
+        # log of g(0): Gamma((df+1)/2) / (Gamma(df/2) sqrt(df pi)), by a series where the difference would cancel
+        if df < 1000:
+            self.norm = float(special.gammaln((df + 1) / 2) - special.gammaln(df / 2) - 0.5 * np.log(df * np.pi))
+        else:
+            self.norm = -_LOG_SQRT_2PI - 1 / (4 * df) + 1 / (24 * df**3)
 
     def __repr__(self) -> str:
         return f"StudentT(df={self.shape:g})"
@@ -214,7 +226,6 @@ class Gumbel(Family):
     """The Gumbel distribution of maxima: skewed, so nothing may assume symmetry."""
 
     name = "gumbel"
-    symmetric = False
 
     @staticmethod
     def logpdf(z, shape, norm):

@@ -19,7 +19,7 @@ import numpy as np
 import scipy  # loads scipy.optimize when first used: it would double the time of `import explorer`
 
 from explorer.engine import information_kernels as kernels
-from explorer.engine.arguments import finite_array, one_of, ordered_arrays, whole
+from explorer.engine.arguments import finite_array, one_of, ordered_arrays, seeded, whole
 from explorer.engine.families import Family, family as find_family
 from explorer.engine.interval import Interval
 from explorer.engine.mechanisms import (
@@ -47,6 +47,10 @@ class BestInterval(NamedTuple):
     value: float
 
 
+class NoBestIntervalError(ValueError):
+    """The score is 0 for every interval, so that none is better than the others."""
+
+
 class Surface(NamedTuple):
     """``values[i, j]`` is the score at ``(a[i], b[j])``; NaN where a >= b."""
 
@@ -70,7 +74,11 @@ def fisher_information(
     mechanism: str | Mechanism = "laplace",
     delta: float = DEFAULT_DELTA,
 ) -> np.ndarray:
-    """The information matrix of one answer to ``[a, b]``, shape (..., 2, 2), broadcast over ``a`` and ``b``."""
+    """The information matrix of one answer to ``[a, b]``, shape (..., 2, 2), broadcast over ``a`` and ``b``.
+
+    >>> fisher_information([-1, -0.5], [1, 0.5], epsilon=2)[:, 0, 0].round(4)
+    array([0.2425, 0.2799])
+    """
     chosen, mech = find_family(family), find_mechanism(mechanism, epsilon, delta)
     a, b = ordered_arrays(("a", "b"), a, b)
     return _information(chosen, mech, a, b)
@@ -107,15 +115,21 @@ def monte_carlo_information(
 
     ``answers`` is M, ``samples`` the number of draws behind each gradient. The gradients' own noise is
     squared too, which biases the estimate upwards, by about the classical information over ``samples``.
+
+    >>> estimate = monte_carlo_information(-1, 1, epsilon=2, answers=500, samples=1000, seed=1)
+    >>> bool(abs(estimate.value - fisher_information(-1, 1, 2))[0, 0] < 3 * estimate.standard_error[0, 0])
+    True
     """
     chosen, mech = find_family(family), find_mechanism(mechanism, epsilon, delta)
     interval = Interval(a, b)
-    rng = np.random.default_rng(seed)
+    rng = seeded("seed", seed)
     squares = np.empty((whole("answers", answers, 2), 2, 2))
     whole("samples", samples, 1)
     for square, y in zip(squares, mech.release(chosen.sample(rng, answers), interval, rng), strict=True):
         x = chosen.sample(rng, samples)
         weights = mech.density(y, x, interval)
+        if not weights.any():
+            raise ValueError(f"samples must be larger for this epsilon, got {samples}: no draw comes near an answer")
         gradient = weights @ chosen.score(x) / weights.sum()
         square[:] = np.outer(gradient, gradient)
     return Estimate(squares.mean(axis=0), squares.std(axis=0, ddof=1) / np.sqrt(answers))
@@ -161,7 +175,12 @@ def score_surface(
     a=None,
     b=None,
 ) -> Surface:
-    """The score on a grid: ``resolution`` points between ``limits`` on each axis, or those given as ``a`` and ``b``."""
+    """The score on a grid: ``resolution`` points between ``limits`` on each axis, or those given as ``a`` and ``b``.
+
+    >>> score_surface(1.0, a=[-1, 0], b=[0, 1], score="trace").values.round(4)
+    array([[0.1029, 0.09  ],
+           [   nan, 0.1029]])
+    """
     sc = score_function(score)
     chosen, mech = find_family(family), find_mechanism(mechanism, epsilon, delta)
     a, b = (_axis(name, given, resolution, limits) for name, given in (("a", a), ("b", b)))
@@ -175,10 +194,9 @@ def score_surface(
 def _axis(name: str, given, resolution: int, limits: tuple[float, float]) -> np.ndarray:
     if given is None:
         try:
-            low, high = limits
-        except (TypeError, ValueError):
-            raise ValueError(f"limits must be two numbers, got {limits!r}") from None
-        low, high = ordered_arrays(("limits[0]", "limits[1]"), low, high)
+            low, high = Interval.of(limits)
+        except ValueError as error:
+            raise ValueError(f"limits must be two numbers, the first below the second, got {limits!r}") from error
         return np.linspace(low, high, whole("resolution", resolution, 2))
     axis = finite_array(name, given)
     if axis.ndim != 1 or axis.size == 0:
@@ -199,6 +217,9 @@ def best_interval(
     For a symmetric family an interval and its mirror image score the same; the one whose midpoint is
     positive is returned. ``symmetric=True`` looks at intervals around 0 alone. Randomised response depends
     on the midpoint alone; its interval is returned with half-width 1.
+
+    >>> best_interval(epsilon=2, mechanism="piecewise", score="trace").b.__round__(3)
+    1.44
     """
     chosen, mech = find_family(family), find_mechanism(mechanism, epsilon, delta)
     sc = score_function(score)
@@ -216,7 +237,10 @@ def _best_interval(family: Family, mechanism: Mechanism, sc: Callable, symmetric
     by_sign = isinstance(mechanism, RandomizedResponse)
 
     def value(middle, half):
-        return sc(_information(family, mechanism, np.asarray(middle) - half, np.asarray(middle) + half))
+        scores = sc(_information(family, mechanism, np.asarray(middle) - half, np.asarray(middle) + half))
+        if np.any(np.isnan(scores)):
+            raise ValueError("score must give a number for every information matrix, got nan")
+        return scores
 
     def half_width(log_half: float) -> float:
         return 1.0 if by_sign else max(float(np.exp(log_half)), NARROWEST)
@@ -232,11 +256,11 @@ def _best_interval(family: Family, mechanism: Mechanism, sc: Callable, symmetric
             options = {"xatol": 1e-8, "fatol": 1e-14, "maxiter": 800, "initial_simplex": simplex}
             found = scipy.optimize.minimize(loss, start, method="Nelder-Mead", options=options)
             # A search cannot tell the centred optimum from a point a rounding error beside it: it must win clearly.
-            if -found.fun > best[1] * (1 + 1e-12):
+            if -found.fun > best[1] + 1e-12 * abs(best[1]):
                 best = found.x, -float(found.fun)
     point, value_there = best
-    if not value_there > 0:
-        raise ValueError(f"score must be above 0 for some interval, but with {mechanism!r} it is 0 for all of them")
+    if value_there == 0:
+        raise NoBestIntervalError(f"score must differ from 0 for some interval, but with {mechanism!r} it is 0 for all")
     middle = abs(point[0]) if family.symmetric else point[0]
     half = half_width(point[1])
     return BestInterval(float(middle - half), float(middle + half), value_there)

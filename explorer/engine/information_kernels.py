@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from explorer.engine.compiled import kernel
-from explorer.engine.kernels import point
+from explorer.engine.kernels import point, window_mass
 from explorer.engine.quadrature import NODES, RUNNING, WEIGHTS
 from explorer.engine.vector_math import exp_negative
 
@@ -23,21 +23,25 @@ _NEVER = 1e-290
 
 
 @kernel
-def _cuts(edges, fraction, low, high, longest):
-    """Cuts of [low, high]: at the family's panels divided by ``fraction``, and into lengths of at most ``longest``."""
-    cuts = [low]
-    panel = np.searchsorted(edges, low, side="right")
-    while cuts[-1] < high:
-        start, stop = cuts[-1], high
-        limit = longest
+def _cuts(edges, fraction, origin, length, longest):
+    """Cuts of [origin, origin + length], as offsets from its start, exact however short it is.
+
+    They stand at the family's panels divided by ``fraction``, and no two are further apart than ``longest``.
+    """
+    cuts = [0.0]
+    panel = np.searchsorted(edges, origin, side="right")
+    while cuts[-1] < length:
+        start, stop, limit = cuts[-1], length, longest
         if panel < edges.size:
-            stop = min(stop, edges[panel])
+            stop = min(stop, edges[panel] - origin)
             limit = min(longest, (edges[panel] - edges[max(panel - 1, 0)]) / fraction)
+        panel += 1
+        if stop <= start:
+            continue
         pieces = max(1, math.ceil(min((stop - start) / limit, 1e5)))
         for piece in range(1, pieces):
             cuts.append(start + (stop - start) * piece / pieces)
         cuts.append(stop)
-        panel += 1
     return np.array(cuts)
 
 
@@ -46,9 +50,10 @@ def laplace_information(logpdf, logcdf, logsf, slope, shape, norm, edges, epsilo
     """The paper's mechanism: one-sided integrals run along the nodes in [a, b]; outside, the score is constant."""
     out = np.zeros((a.size, 3))
     for i in range(a.size):
-        scale = (b[i] - a[i]) / epsilon
+        width = b[i] - a[i]
+        scale = width / epsilon
         below, above = math.exp(logcdf(a[i], shape, norm)), math.exp(logsf(b[i], shape, norm))
-        cuts = _cuts(edges, 2.0, a[i], b[i], 3 * scale)
+        cuts = _cuts(edges, 2.0, a[i], width, 3 * scale)
         count = cuts.size - 1
         g = np.empty((count, _SIZE))
         left, left_z = np.empty((count, _SIZE)), np.empty((count, _SIZE))
@@ -59,7 +64,7 @@ def laplace_information(logpdf, logcdf, logsf, slope, shape, norm, edges, epsilo
             half = 0.5 * (cuts[piece + 1] - cuts[piece])
             rise, rise_z = np.empty(_SIZE), np.empty(_SIZE)
             for n in range(_SIZE):
-                z = cuts[piece] + half * (1 + NODES[n])
+                z = a[i] + cuts[piece] + half * (1 + NODES[n])
                 g[piece, n] = half * math.exp(logpdf(z, shape, norm))
                 rise[n] = g[piece, n] * math.exp(half * (1 + NODES[n]) / scale)
                 rise_z[n] = rise[n] * z
@@ -88,7 +93,7 @@ def laplace_information(logpdf, logcdf, logsf, slope, shape, norm, edges, epsilo
             half = 0.5 * (cuts[piece + 1] - cuts[piece])
             rise, rise_z = np.empty(_SIZE), np.empty(_SIZE)
             for n in range(_SIZE):
-                z = cuts[piece] + half * (1 + NODES[n])
+                z = a[i] + cuts[piece] + half * (1 + NODES[n])
                 rise[n] = g[piece, n] * math.exp(half * (1 - NODES[n]) / scale)
                 rise_z[n] = rise[n] * z
             last, last_z = carry, carry_z
@@ -98,8 +103,8 @@ def laplace_information(logpdf, logcdf, logsf, slope, shape, norm, edges, epsilo
                     total += (WEIGHTS[m] - RUNNING[n, m]) * rise[m]
                     total_z += (WEIGHTS[m] - RUNNING[n, m]) * rise_z[m]
                 decay = math.exp(-half * (1 - NODES[n]) / scale)
-                y = cuts[piece] + half * (1 + NODES[n])
-                p = below * math.exp((a[i] - y) / scale) + above * math.exp((y - b[i]) / scale)
+                y = cuts[piece] + half * (1 + NODES[n])  # from a
+                p = below * math.exp(-y / scale) + above * math.exp((y - width) / scale)
                 p += left[piece, n] + decay * total
                 by_mu, by_sigma = left[piece, n] - decay * total, left_z[piece, n] - decay * total_z
                 weight = 0.5 * half * WEIGHTS[n] / (scale * p) if p > _NEVER else 0.0
@@ -123,16 +128,17 @@ def laplace_information(logpdf, logcdf, logsf, slope, shape, norm, edges, epsilo
 
 @kernel
 def gaussian_information(logpdf, logcdf, logsf, slope, shape, norm, edges, inverse_ratio, a, b):
-    """Normal noise: every node of the density adds to every node of the answers."""
+    """Normal noise: every node of the density adds to every node of the answers. All positions are offsets from a."""
     out = np.zeros((a.size, 3))
     for i in range(a.size):
-        scale = (b[i] - a[i]) / inverse_ratio
-        cuts = _cuts(edges, 1.0, a[i], b[i], 3 * scale)
+        width = b[i] - a[i]
+        scale = width / inverse_ratio
+        cuts = _cuts(edges, 1.0, a[i], width, 3 * scale)
         reach = _GAUSSIAN_REACH * scale
         # In y all is smooth on the noise's scale, but p has complex zeros at a distance of pi scale^2/(b-a)
         # from the real line: no piece reaches much further.
         longest = scale * min(4.0, 6 / inverse_ratio)
-        steps = np.linspace(a[i] - reach, b[i] + reach, 1 + math.ceil((b[i] - a[i] + 2 * reach) / longest))
+        steps = np.linspace(-reach, width + reach, 1 + math.ceil((width + 2 * reach) / longest))
         size = (steps.size - 1) * _SIZE
         y, weight, outside = np.empty(size), np.empty(size), np.empty(size)
         for step in range(steps.size - 1):
@@ -142,22 +148,23 @@ def gaussian_information(logpdf, logcdf, logsf, slope, shape, norm, edges, inver
                 y[k] = steps[step] + half * (1 + NODES[n])
                 weight[k] = half * WEIGHTS[n]
                 # exponents are taken relative to that of the end of [a, b] nearest to y
-                distance = max(max(a[i] - y[k], y[k] - b[i]), 0.0) / scale
+                distance = max(max(-y[k], y[k] - width), 0.0) / scale
                 outside[k] = 0.5 * distance * distance
         p, by_mu, by_sigma = np.zeros(size), np.zeros(size), np.zeros(size)
-        _add_atom(p, y, outside, a[i], math.exp(logcdf(a[i], shape, norm)), scale)
-        _add_atom(p, y, outside, b[i], math.exp(logsf(b[i], shape, norm)), scale)
+        _add_atom(p, y, outside, 0.0, math.exp(logcdf(a[i], shape, norm)), scale)
+        _add_atom(p, y, outside, width, math.exp(logsf(b[i], shape, norm)), scale)
         for piece in range(cuts.size - 1):
             half = 0.5 * (cuts[piece + 1] - cuts[piece])
             for n in range(_SIZE):
                 x = cuts[piece] + half * (1 + NODES[n])
-                g = half * WEIGHTS[n] * math.exp(logpdf(x, shape, norm))
+                z = a[i] + x
+                g = half * WEIGHTS[n] * math.exp(logpdf(z, shape, norm))
                 for k in range(size):
                     distance = (y[k] - x) / scale
                     value = g * exp_negative(outside[k] - 0.5 * distance * distance)
                     p[k] += value
                     by_mu[k] += value * distance
-                    by_sigma[k] += value * distance * x
+                    by_sigma[k] += value * distance * z
         constant = 1 / (scale * math.sqrt(2 * math.pi) * scale * scale)
         for k in range(size):
             if p[k] > _NEVER:
@@ -176,64 +183,70 @@ def _add_atom(p, y, outside, x, mass, scale):
 
 
 @kernel
-def _add_answer(out, weight, logpdf, logcdf, logsf, slope, shape, norm, edges, kind, constants, y, a, b):
-    log_p, by_mu, by_sigma = point(logpdf, logcdf, logsf, slope, shape, norm, edges, kind, constants, y, a, b, 0.0, 1.0)
-    mass = weight * math.exp(log_p)
-    out[0] += mass * by_mu * by_mu
-    out[1] += mass * by_mu * by_sigma
-    out[2] += mass * by_sigma * by_sigma
-
-
-@kernel
 def sign_information(logpdf, logcdf, logsf, slope, shape, norm, edges, kind, constants, a, b):
     """Randomised response: a sum over the two answers."""
     out = np.zeros((a.size, 3))
     for i in range(a.size):
         for y in (-1.0, 1.0):
-            _add_answer(out[i], 1.0, logpdf, logcdf, logsf, slope, shape, norm, edges, kind, constants, y, a[i], b[i])
+            log_p, by_mu, by_sigma = point(
+                logpdf, logcdf, logsf, slope, shape, norm, edges, kind, constants, y, a[i], b[i], 0.0, 1.0
+            )
+            _add_square(out[i], math.exp(log_p), by_mu, by_sigma)
     return out
 
 
 @kernel
+def _add_square(out, weight, by_mu, by_sigma):
+    out[0] += weight * by_mu * by_mu
+    out[1] += weight * by_mu * by_sigma
+    out[2] += weight * by_sigma * by_sigma
+
+
+@kernel
 def window_information(logpdf, logcdf, logsf, slope, shape, norm, edges, kind, constants, a, b):
-    """Piecewise: the answers below a, inside and above b, each cut where its window passes a panel's edge."""
+    """Piecewise: the answers below a, inside and above b.
+
+    Below a the upper end of the window that covers the answer runs from a to a + 2 radius, above b its lower end
+    from b - 2 radius to b. Inside, the whole window runs from a to b, and the integral is cut where either of its
+    ends passes a panel's edge. An answer moves by 1/(1 - shrink) for each step of its window.
+    """
     out = np.zeros((a.size, 3))
-    shrink = constants[0]
+    shrink, rest, outside, rise = constants
     for i in range(a.size):
         half_width = 0.5 * (b[i] - a[i])
-        middle, radius = a[i] + half_width, shrink * half_width
-        stretch = 1 / (1 - shrink)  # dy per step of the window's end
-        # Below a the window's upper end runs from a to a + 2 radius, above b its lower end from b - 2 radius to b.
-        # Inside, both run; its centre is cut at the images of the edges under both.
+        radius, inner = shrink * half_width, rest * half_width
+        scale = 1 / (rest * half_width)
         for section in range(3):
             if section == 0:
-                cuts = _cuts(edges, 2.0, a[i], a[i] + 2 * radius, np.inf)
-                shift = radius
+                cuts = _cuts(edges, 2.0, a[i], 2 * radius, np.inf)
             elif section == 2:
-                cuts = _cuts(edges, 2.0, b[i] - 2 * radius, b[i], np.inf)
-                shift = -radius
+                cuts = _cuts(edges, 2.0, b[i] - 2 * radius, 2 * radius, np.inf)
             else:
-                inner = half_width - radius
-                lower = _cuts(edges, 2.0, a[i], a[i] + 2 * inner, np.inf) + radius
-                upper = _cuts(edges, 2.0, b[i] - 2 * inner, b[i], np.inf) - radius
+                lower = _cuts(edges, 2.0, a[i], 2 * inner, np.inf)
+                upper = _cuts(edges, 2.0, a[i] + 2 * radius, 2 * inner, np.inf)
                 cuts = np.sort(np.concatenate((lower, upper)))
-                shift = 0.0
-            # A section shorter than the spacing of numbers near a still has its exact length.
-            length = 2 * radius if section != 1 else 2 * (half_width - radius)
-            exact = stretch * length / (cuts[-1] - cuts[0]) if cuts[-1] > cuts[0] else 0.0
             for piece in range(cuts.size - 1):
                 half = 0.5 * (cuts[piece + 1] - cuts[piece])
                 if half <= 0:
                     continue
                 for n in range(_SIZE):
-                    centre = cuts[piece] + half * (1 + NODES[n]) - shift
-                    y = middle + (centre - middle) * stretch
+                    offset = cuts[piece] + half * (1 + NODES[n])
                     if section == 0:
-                        y = min(y, a[i])
+                        end = a[i] + offset
+                        chance, g = math.exp(logcdf(end, shape, norm)), math.exp(logpdf(end, shape, norm))
+                        by_mu, by_sigma = -g, -g * end
                     elif section == 2:
-                        y = max(y, b[i])
-                    weight = half * WEIGHTS[n] * exact
-                    _add_answer(
-                        out[i], weight, logpdf, logcdf, logsf, slope, shape, norm, edges, kind, constants, y, a[i], b[i]
-                    )
+                        end = b[i] - 2 * radius + offset
+                        chance, g = math.exp(logsf(end, shape, norm)), math.exp(logpdf(end, shape, norm))
+                        by_mu, by_sigma = g, g * end
+                    else:
+                        centre = a[i] + radius + offset
+                        chance, by_mu, by_sigma = window_mass(
+                            logpdf, logcdf, logsf, slope, shape, norm, edges, centre, radius
+                        )
+                    # p/rise; the score is of moderate size even where p and its derivatives are not
+                    total = outside / rise + chance
+                    weight = scale * half * WEIGHTS[n] * (rise * total)
+                    if total > _NEVER:
+                        _add_square(out[i], weight, by_mu / total, by_sigma / total)
     return out

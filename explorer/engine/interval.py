@@ -30,6 +30,19 @@ class Interval(_Pair):
             raise ValueError(f"right - left must be finite, got left={left:g} and right={right:g}")
         return super().__new__(cls, float(left), float(right))
 
+    @classmethod
+    def _make(cls, pair) -> "Interval":
+        return cls(*pair)  # also behind _replace: the checks hold for every way to make one
+
+    @classmethod
+    def of(cls, pair) -> "Interval":
+        """An Interval, or any pair of numbers as one."""
+        try:
+            left, right = pair
+        except (TypeError, ValueError):
+            raise ValueError(f"interval must be a pair of numbers, got {pair!r}") from None
+        return cls(left, right)
+
     @property
     def width(self) -> float:
         """The sensitivity ``r - l`` of the clipped value."""

@@ -153,31 +153,31 @@ def _window_point(logpdf, logcdf, logsf, slope, shape, norm, edges, constants, y
     The window of ``x`` covers ``y`` exactly when the clipped ``x`` lies within ``shrink`` half-widths
     of ``(1 - shrink)(y - midpoint)``. The atom at l belongs to it when y <= l, that at r when y >= r.
     """
-    shrink, outside, rise = constants
+    shrink, rest, outside, rise = constants
     half = 0.5 * (right - left)
     middle = left + half
-    reach = (1 + shrink) / (1 - shrink) * half
-    if abs(y - middle) > reach * (1 + 1e-15):
+    reach = (1 + shrink) / rest * half
+    if abs(y - middle) > reach * (1 + 1e-13):  # the ends themselves are answers, however they were rounded
         return -math.inf, 0.0, 0.0
     radius = shrink * half / sigma
     # Below l only the window's upper end matters, above r only its lower one; each written so as not to cancel.
     if y <= left:
-        high = (left - mu) / sigma + (1 - shrink) * max(y - middle + reach, 0.0) / sigma
+        high = (left - mu) / sigma + rest * max(y - middle + reach, 0.0) / sigma
         chance, g = math.exp(logcdf(high, shape, norm)), math.exp(logpdf(high, shape, norm))
         by_mu, by_sigma = -g, -g * high
     elif y >= right:
-        low = (right - mu) / sigma - (1 - shrink) * max(middle + reach - y, 0.0) / sigma
+        low = (right - mu) / sigma - rest * max(middle + reach - y, 0.0) / sigma
         chance, g = math.exp(logsf(low, shape, norm)), math.exp(logpdf(low, shape, norm))
         by_mu, by_sigma = g, g * low
     else:
-        centre = ((1 - shrink) * (y - middle) - (mu - middle)) / sigma
-        chance, by_mu, by_sigma = _window_mass(logpdf, logcdf, logsf, slope, shape, norm, edges, centre, radius)
+        centre = (rest * (y - middle) - (mu - middle)) / sigma
+        chance, by_mu, by_sigma = window_mass(logpdf, logcdf, logsf, slope, shape, norm, edges, centre, radius)
     p = outside + rise * chance
     return math.log(p / half), rise * by_mu / (p * sigma), rise * by_sigma / (p * sigma)
 
 
 @kernel
-def _window_mass(logpdf, logcdf, logsf, slope, shape, norm, edges, centre, radius):
+def window_mass(logpdf, logcdf, logsf, slope, shape, norm, edges, centre, radius):
     """``P(|Z - centre| <= radius)`` and its derivatives in (mu, sigma) at sigma = 1.
 
     By the cdf and the density at both ends or, where these differences would cancel, by integrals.

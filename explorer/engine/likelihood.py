@@ -9,7 +9,7 @@
 
 import numpy as np
 
-from explorer.engine.arguments import finite_array, ordered_arrays, positive_array
+from explorer.engine.arguments import common_shape, finite_array, ordered_arrays, positive_array
 from explorer.engine.families import Family, Normal, family as find_family
 from explorer.engine.kernels import evaluate, total
 from explorer.engine.mechanisms import DEFAULT_DELTA, LaplaceMechanism, Mechanism, mechanism as find_mechanism
@@ -63,7 +63,13 @@ def total_log_likelihood(y, left, right, mu, sigma, family: Family, mechanism: M
 def _evaluate(y, mu, sigma, left, right, epsilon, family, mechanism, delta) -> np.ndarray:
     chosen, mech = find_family(family), find_mechanism(mechanism, epsilon, delta)
     left, right = ordered_arrays(("left", "right"), left, right)
-    arrays = finite_array("y", y), left, right, finite_array("mu", mu), positive_array("sigma", sigma)
-    shape = np.broadcast_shapes(*(array.shape for array in arrays))
-    flat = [np.broadcast_to(array, shape).ravel() for array in arrays]
+    arrays = {
+        "y": finite_array("y", y),
+        "left": left,
+        "right": right,
+        "mu": finite_array("mu", mu),
+        "sigma": positive_array("sigma", sigma),
+    }
+    shape = common_shape(arrays)
+    flat = [np.broadcast_to(array, shape).ravel() for array in arrays.values()]
     return evaluate(*chosen.code, *mech.code, *flat).reshape(*shape, 3)

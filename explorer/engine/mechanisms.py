@@ -22,8 +22,9 @@ import numpy as np
 import scipy  # loads scipy.optimize when first used
 from scipy import special
 
-from explorer.engine.arguments import finite_array, one_of, positive, probability
+from explorer.engine.arguments import finite_array, generator, one_of, positive, probability
 from explorer.engine.interval import Interval
+from explorer.engine.kernels import GAUSSIAN, LAPLACE, PIECEWISE, RANDOMIZED_RESPONSE
 from explorer.engine.uniform import open_uniform
 
 #: The delta of the Gaussian mechanism where the caller names none.
@@ -38,14 +39,19 @@ class Privacy(NamedTuple):
 
 
 class Mechanism:
-    """Base class: a subclass names itself and gives ``quantile``, ``density``, ``support`` and ``constants``."""
+    """Base class: a subclass names itself and gives ``_quantile``, ``_density``, ``_support`` and ``constants``."""
 
     name: ClassVar[str]
+    #: The largest epsilon whose probabilities floating-point numbers can still hold.
+    largest_epsilon: ClassVar[float] = 1e6
     #: Which branch of the likelihood kernels computes this mechanism.
     kind: ClassVar[int]
 
     def __init__(self, epsilon: float) -> None:
         self.epsilon = positive("epsilon", epsilon)
+        if not 1e-6 <= self.epsilon <= self.largest_epsilon:
+            limits = f"between 1e-06 and {self.largest_epsilon:g}"
+            raise ValueError(f"epsilon must lie {limits} for the {self.name} mechanism, got {epsilon!r}")
         self.delta = 0.0
 
     def __repr__(self) -> str:
@@ -80,27 +86,32 @@ class Mechanism:
         the noise away again, so it protects nobody.
         """
         x = finite_array("x", x)
-        interval = Interval(*interval)
-        y = self.quantile(open_uniform(rng, x.shape), x, interval)
+        y = self._quantile(open_uniform(generator("rng", rng), x.shape), x, Interval.of(interval))
         return y if x.ndim else float(y)
-
-    def quantile(self, u, x, interval: Interval) -> np.ndarray:
-        """The answer below which a fraction ``u`` of the answers of an individual with value ``x`` fall."""
-        raise NotImplementedError
 
     def density(self, y, x, interval: Interval) -> np.ndarray:
         """Density (for a discrete answer: probability) of the answer ``y`` given the value ``x``."""
-        raise NotImplementedError
+        return self._density(finite_array("y", y), finite_array("x", x), Interval.of(interval))
 
     def support(self, interval: Interval) -> tuple[float, float]:
         """The smallest and the largest answer that can occur."""
-        return -math.inf, math.inf
+        return self._support(Interval.of(interval))
 
     def can_release(self, y, interval: Interval) -> np.ndarray:
         """Whether ``y`` is an answer that this mechanism can give to ``interval``."""
-        low, high = self.support(Interval(*interval))
+        low, high = self.support(interval)
         y = np.asarray(y, dtype=float)
         return np.isfinite(y) & (low <= y) & (y <= high)
+
+    def _quantile(self, u: np.ndarray, x: np.ndarray, interval: Interval) -> np.ndarray:
+        """The answer below which a fraction ``u`` of the answers of an individual with value ``x`` fall."""
+        raise NotImplementedError
+
+    def _density(self, y: np.ndarray, x: np.ndarray, interval: Interval) -> np.ndarray:
+        raise NotImplementedError
+
+    def _support(self, interval: Interval) -> tuple[float, float]:
+        return -math.inf, math.inf
 
 
 class LaplaceMechanism(Mechanism):
@@ -110,30 +121,29 @@ class LaplaceMechanism(Mechanism):
     """
 
     name = "laplace"
-    kind = 0
+    kind = LAPLACE
 
     @property
-    def constants(self) -> tuple[float, float, float]:
-        return self.epsilon, 0.0, 0.0
+    def constants(self) -> tuple[float, float, float, float]:
+        return self.epsilon, 0.0, 0.0, 0.0
 
     def scale(self, interval: Interval) -> float:
         return interval.width / self.epsilon
 
-    def quantile(self, u, x, interval):
-        u = np.asarray(u, dtype=float)
+    def _quantile(self, u, x, interval):
         tail = np.minimum(u, 1 - u)
         return interval.clip(x) - self.scale(interval) * np.sign(u - 0.5) * np.log(2 * tail)
 
-    def density(self, y, x, interval):
+    def _density(self, y, x, interval):
         scale = self.scale(interval)
-        return np.exp(-np.abs(np.asarray(y) - interval.clip(x)) / scale) / (2 * scale)
+        return np.exp(-np.abs(y - interval.clip(x)) / scale) / (2 * scale)
 
 
 class GaussianMechanism(Mechanism):
     """The clipped value plus normal noise, (epsilon, delta)-private by the exact calibration of Balle & Wang (2018)."""
 
     name = "gaussian"
-    kind = 1
+    kind = GAUSSIAN
 
     def __init__(self, epsilon: float, delta: float = DEFAULT_DELTA) -> None:
         super().__init__(epsilon)
@@ -141,19 +151,19 @@ class GaussianMechanism(Mechanism):
         self.noise_ratio = _noise_ratio(self.epsilon, self.delta)
 
     @property
-    def constants(self) -> tuple[float, float, float]:
-        return 1 / self.noise_ratio, 0.0, 0.0
+    def constants(self) -> tuple[float, float, float, float]:
+        return 1 / self.noise_ratio, 0.0, 0.0, 0.0
 
     def scale(self, interval: Interval) -> float:
         """The standard deviation of the noise."""
         return interval.width * self.noise_ratio
 
-    def quantile(self, u, x, interval):
+    def _quantile(self, u, x, interval):
         return interval.clip(x) + self.scale(interval) * special.ndtri(u)
 
-    def density(self, y, x, interval):
+    def _density(self, y, x, interval):
         scale = self.scale(interval)
-        z = (np.asarray(y) - interval.clip(x)) / scale
+        z = (y - interval.clip(x)) / scale
         return np.exp(-0.5 * z * z) / (scale * math.sqrt(2 * math.pi))
 
 
@@ -161,7 +171,7 @@ class RandomizedResponse(Mechanism):
     """Is ``x`` at or above the interval's midpoint? +1 or -1, told truly with probability ``e^eps/(1+e^eps)``."""
 
     name = "randomized_response"
-    kind = 2
+    kind = RANDOMIZED_RESPONSE
 
     @property
     def truth(self) -> float:
@@ -169,19 +179,18 @@ class RandomizedResponse(Mechanism):
         return float(special.expit(self.epsilon))
 
     @property
-    def constants(self) -> tuple[float, float, float]:
-        return float(special.expit(-self.epsilon)), math.tanh(self.epsilon / 2), 0.0
+    def constants(self) -> tuple[float, float, float, float]:
+        return float(special.expit(-self.epsilon)), math.tanh(self.epsilon / 2), 0.0, 0.0
 
-    def quantile(self, u, x, interval):
-        above = np.asarray(x) >= interval.midpoint
-        return np.where(np.asarray(u) < np.where(above, 1 - self.truth, self.truth), -1.0, 1.0)
+    def _quantile(self, u, x, interval):
+        above = x >= interval.midpoint
+        return np.where(u < np.where(above, 1 - self.truth, self.truth), -1.0, 1.0)
 
-    def density(self, y, x, interval):
-        y = np.asarray(y, dtype=float)
-        agrees = (y > 0) == (np.asarray(x) >= interval.midpoint)
+    def _density(self, y, x, interval):
+        agrees = (y > 0) == (x >= interval.midpoint)
         return np.where(np.abs(y) == 1, np.where(agrees, self.truth, 1 - self.truth), 0.0)
 
-    def support(self, interval):
+    def _support(self, interval):
         return -1.0, 1.0
 
     def can_release(self, y, interval):
@@ -197,14 +206,15 @@ class Piecewise(Mechanism):
     """
 
     name = "piecewise"
-    kind = 3
+    largest_epsilon = 500.0
+    kind = PIECEWISE
 
     @property
-    def constants(self) -> tuple[float, float, float]:
-        """``1/E``, and the density outside the window and its rise inside, for unit half-width."""
-        shrink = math.exp(-self.epsilon / 2)
-        inside = (1 - shrink) / (2 * shrink * (1 + shrink))
-        return shrink, inside * math.exp(-self.epsilon), inside * -math.expm1(-self.epsilon)
+    def constants(self) -> tuple[float, float, float, float]:
+        """``1/E``, ``1 - 1/E``, and the density outside the window and its rise inside, for unit half-width."""
+        shrink, rest = math.exp(-self.epsilon / 2), -math.expm1(-self.epsilon / 2)
+        inside = rest / (2 * shrink * (1 + shrink))
+        return shrink, rest, inside * math.exp(-self.epsilon), inside * -math.expm1(-self.epsilon)
 
     @property
     def reach(self) -> float:
@@ -217,10 +227,9 @@ class Piecewise(Mechanism):
         length = 2 / math.expm1(self.epsilon / 2)  # C - 1
         return t * (1 + length / 2) - length / 2, length
 
-    def quantile(self, u, x, interval):
-        u = np.asarray(u, dtype=float)
+    def _quantile(self, u, x, interval):
         start, length = self._window(x, interval)
-        _, outside, rise = self.constants
+        _, _, outside, rise = self.constants
         inside = outside + rise
         below = outside * (start + self.reach)  # probability left of the window
         within = below + inside * length
@@ -232,15 +241,15 @@ class Piecewise(Mechanism):
         low, high = self.support(interval)
         return np.clip(interval.midpoint + interval.width / 2 * v, low, high)
 
-    def density(self, y, x, interval):
+    def _density(self, y, x, interval):
         half = interval.width / 2
-        v = (np.asarray(y, dtype=float) - interval.midpoint) / half
+        v = (y - interval.midpoint) / half
         start, length = self._window(x, interval)
-        _, outside, rise = self.constants
+        _, _, outside, rise = self.constants
         likely = (start <= v) & (v <= start + length)
         return np.where(self.can_release(y, interval), (outside + rise * likely) / half, 0.0)
 
-    def support(self, interval):
+    def _support(self, interval):
         reach = interval.width / 2 * self.reach
         return interval.midpoint - reach, interval.midpoint + reach
 
@@ -254,7 +263,11 @@ def mechanism(name: "str | Mechanism", epsilon: float, delta: float = DEFAULT_DE
     """The mechanism of that name; ``delta`` is used by ``"gaussian"`` alone.
 
     A mechanism object is returned as it is, if it gives just that ``epsilon``.
+
+    >>> mechanism("gaussian", epsilon=1.0, delta=1e-6)
+    GaussianMechanism(epsilon=1, delta=1e-06)
     """
+    probability("delta", delta)
     if isinstance(name, Mechanism):
         if name.epsilon != positive("epsilon", epsilon):
             raise ValueError(f"epsilon must be that of the mechanism, {name.epsilon:g}, got {epsilon!r}")
@@ -275,8 +288,6 @@ def _noise_ratio(epsilon: float, delta: float) -> float:
     def excess(log_ratio: float) -> float:
         return gaussian_delta(epsilon, math.exp(log_ratio)) - delta
 
-    # brentq ends within a few ulp of the root on either side; the last nudge ends on the private side.
-    ratio = math.exp(scipy.optimize.brentq(excess, math.log(1e-6), math.log(1e8), xtol=1e-15, rtol=8.9e-16))
-    while gaussian_delta(epsilon, ratio) > delta:
-        ratio *= 1 + 2e-15
-    return ratio
+    ratio = math.exp(scipy.optimize.brentq(excess, math.log(1e-6), math.log(1e20), xtol=1e-15, rtol=8.9e-16))
+    # The root, and delta itself, are known to about twelve digits: end on the private side of that.
+    return ratio * (1 + 1e-9)

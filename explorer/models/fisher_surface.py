@@ -10,7 +10,7 @@
 import param
 
 from explorer.engine.families import FAMILIES, Family, family as find_family
-from explorer.engine.information import SCORES, BestInterval, Surface, best_interval, score_surface
+from explorer.engine.information import SCORES, BestInterval, NoBestIntervalError, Surface, best_interval, score_surface
 from explorer.engine.mechanisms import DEFAULT_DELTA, MECHANISMS
 
 
@@ -71,7 +71,5 @@ class FisherSurface(param.Parameterized):
             return best_interval(
                 self.epsilon, family=self.chosen_family, mechanism=self.mechanism, score=self.score, delta=self.delta
             )
-        except ValueError:
-            if self.score == "det" and self.mechanism == "randomized_response":
-                return None
-            raise
+        except NoBestIntervalError:
+            return None

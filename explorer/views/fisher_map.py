@@ -5,6 +5,7 @@ Param object behind it.
 """
 
 import asyncio
+from typing import NamedTuple
 
 import holoviews as hv
 import panel as pn
@@ -27,6 +28,15 @@ _LABELS = {
 _DELTAS = {f"1e-{power}": 10.0**-power for power in range(2, 13)}
 
 
+class _Result(NamedTuple):
+    """What is drawn, with the settings it was computed for: the controls may have moved on."""
+
+    surface: Surface
+    best: BestInterval | None
+    score: str
+    limit: float
+
+
 class FisherMap(pn.viewable.Viewer):
     """Heatmap of the score with the best interval marked."""
 
@@ -40,7 +50,7 @@ class FisherMap(pn.viewable.Viewer):
         self._changed = False
         plot = hv.DynamicMap(self._image, streams=[self._pipe]) * hv.DynamicMap(self._marker, streams=[self._pipe])
         self._pane = pn.pane.HoloViews(plot, sizing_mode="stretch_width", min_height=480, linked_axes=False)
-        self._caption = pmui.Typography(self._sentence(), sizing_mode="stretch_width")
+        self._caption = pmui.Typography(self._sentence(self._pipe.data), sizing_mode="stretch_width")
         self.controls = self._build_controls()
         self.model.param.watch(self._refresh, [name for name in self.model.param if name != "name"])
 
@@ -62,8 +72,9 @@ class FisherMap(pn.viewable.Viewer):
         ]
         return pmui.Column(*widgets, sizing_mode="stretch_width", min_width=220)
 
-    def _compute(self) -> tuple[Surface, BestInterval | None]:
-        return self.model.surface(), self.model.best()
+    def _compute(self) -> _Result:
+        settings = self.model.score, self.model.limit
+        return _Result(self.model.surface(), self.model.best(), *settings)
 
     async def _refresh(self, *events) -> None:
         """Compute off the event loop; while that runs, only the newest change is kept."""
@@ -76,13 +87,12 @@ class FisherMap(pn.viewable.Viewer):
                 self._changed = False
                 result = await asyncio.to_thread(self._compute)
                 self._pipe.send(result)
-                self._caption.object = self._sentence()
+                self._caption.object = self._sentence(result)
         finally:
             self._computing = False
 
-    def _image(self, data) -> hv.Image:
-        surface, _ = data
-        label = _LABELS[self.model.score]
+    def _image(self, data: _Result) -> hv.Image:
+        surface, label = data.surface, _LABELS[data.score]
         return hv.Image((surface.a, surface.b, surface.values.T), ["a", "b"], hv.Dimension("score", label=label)).opts(
             cmap="viridis",
             colorbar=True,
@@ -96,20 +106,18 @@ class FisherMap(pn.viewable.Viewer):
             framewise=True,
         )
 
-    def _marker(self, data) -> hv.Points:
-        _, best = data
-        points = [] if best is None else [(best.a, best.b)]
+    def _marker(self, data: _Result) -> hv.Points:
+        points = [] if data.best is None else [(data.best.a, data.best.b)]
         return hv.Points(points, ["a", "b"]).opts(
             marker="star", size=18, fill_color="white", line_color="black", apply_ranges=False
         )
 
-    def _sentence(self) -> str:
-        _, best = self._pipe.data if hasattr(self, "_pipe") else (None, None)
+    def _sentence(self, data: _Result) -> str:
+        best = data.best
         if best is None:
             return "This score is 0 for every interval: one yes-or-no answer cannot tell two numbers apart."
-        inside = max(abs(best.a), abs(best.b)) <= self.model.limit
-        where = "" if inside else " (outside the map)"
-        return f"Best interval [{best.a:.4g}, {best.b:.4g}]{where}, {_LABELS[self.model.score]} = {best.value:.4g}"
+        where = "" if max(abs(best.a), abs(best.b)) <= data.limit else " (outside the map)"
+        return f"Best interval [{best.a:.4g}, {best.b:.4g}]{where}, {_LABELS[data.score]} = {best.value:.4g}"
 
     def __panel__(self):
         return pmui.Row(

@@ -1,6 +1,7 @@
 """Families against SciPy's distributions and against their own definitions."""
 
 import math
+import pickle
 
 import mpmath as mp
 import numpy as np
@@ -119,6 +120,26 @@ def test_a_new_family_needs_one_small_class():
     # With no noise worth the name and nothing clipped, the information is the classical (pi^2/8) of the location.
     information = fisher_information(-60, 60, epsilon=1e5, family=mine)
     assert information[0, 0] == pytest.approx(math.pi**2 / 8, rel=1e-4)
+
+
+def test_symmetry_is_found_and_not_declared():
+    assert {name: family(name).symmetric for name in FAMILIES} == dict.fromkeys(FAMILIES, True) | {"gumbel": False}
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_family_in_use_can_be_pickled(name):
+    chosen = family(name)
+    before = chosen.cdf(0.3)
+    again = pickle.loads(pickle.dumps(chosen))
+    assert again == chosen
+    assert again.cdf(0.3) == before
+
+
+@pytest.mark.parametrize("df", [999.0, 1001.0, 1e6, 1e10, 1e14])
+def test_student_t_tends_to_the_normal_without_losing_digits(df):
+    with mp.workdps(40):
+        exact = oracle.PDF["student_t"](mp.mpf("0.7"), mp.mpf(df))
+    assert float(StudentT(df).pdf(0.7)) == pytest.approx(float(exact), rel=1e-13)
 
 
 def test_names_and_shapes_are_checked():

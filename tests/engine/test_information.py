@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 from scipy import optimize
 
-from explorer.engine.bound import ldp_bound
+from explorer.engine.bound import best_ldp, best_partition
 from explorer.engine.families import FAMILIES, family
 from explorer.engine.information import (
     SCORES,
@@ -148,15 +148,40 @@ def test_monte_carlo_is_reproducible():
     assert not np.array_equal(first.value, other.value)
 
 
-@settings(max_examples=60)
-@given(st.floats(-4, 2), st.floats(0.01, 6), st.floats(0.05, 12), st.sampled_from(["laplace", "gaussian", "piecewise"]))
-def test_information_is_a_covariance_and_mirrors(a, width, epsilon, mech_name):
-    b = a + width
-    matrix = fisher_information(a, b, epsilon, "logistic", mech_name)
+@settings(max_examples=150)
+@given(
+    st.floats(-6, 6),
+    st.floats(-6, 3).map(lambda power: 10**power),
+    st.floats(-2, 2.3).map(lambda power: 10**power),
+    st.sampled_from(list(MECHANISMS)),
+    st.sampled_from(list(FAMILIES)),
+)
+@example(1.0, 2e-6, 50.0, "piecewise", "normal")
+@example(-1.0, 2.0, 200.0, "piecewise", "normal")
+@example(3.0, 1.0, 60.0, "piecewise", "normal")
+def test_information_is_never_negative_and_never_more_than_without_privacy(a, width, epsilon, mech_name, name):
+    matrix = fisher_information(a, a + width, epsilon, name, mech_name)
     assert np.all(np.linalg.eigvalsh(matrix) >= -1e-12 * matrix.max())
-    assert np.all(np.linalg.eigvalsh(classical_information("logistic") - matrix) >= -1e-9)  # noise only loses
-    mirror = fisher_information(-b, -a, epsilon, "logistic", mech_name)
-    np.testing.assert_allclose(mirror, matrix * [[1, -1], [-1, 1]], rtol=1e-9, atol=1e-11 * matrix.max())
+    assert np.all(np.linalg.eigvalsh(classical_information(name) - matrix) >= -1e-9)
+    if name != "gumbel":
+        mirror = fisher_information(-(a + width), -a, epsilon, name, mech_name)
+        np.testing.assert_allclose(mirror, matrix * [[1, -1], [-1, 1]], rtol=1e-6, atol=1e-10 * matrix.max())
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_piecewise_without_privacy_still_clips(name):
+    """Its limit is the information of the clipped value: two atoms and the density between them."""
+    chosen, (a, b) = family(name), (-0.7, 1.2)
+    edges = np.unique([*np.linspace(a, b, 40), *(kink for kink in chosen.kinks if a < kink < b)])
+    half = np.diff(edges)[:, None] / 2
+    z = (edges[:-1, None] + half * (1 + NODES)).ravel()
+    weight = (half * WEIGHTS).ravel() * chosen.pdf(z)
+    score = chosen.score(z)
+    limit = np.einsum("n,ni,nj->ij", weight, score, score)
+    for end, mass in ((a, chosen.cdf(a)), (b, chosen.sf(b))):
+        limit += np.outer([1, end], [1, end]) * chosen.pdf(end) ** 2 / mass
+    for epsilon in (60.0, 100.0, 500.0):
+        np.testing.assert_allclose(fisher_information(a, b, epsilon, name, "piecewise"), limit, rtol=1e-9, atol=1e-12)
 
 
 def test_surface_is_defined_above_the_diagonal_only():
@@ -177,7 +202,7 @@ def test_no_interval_beats_the_best_one(name, mech_name, score):
     rng = np.random.default_rng(13)
     for epsilon in (0.7, 4.0, 10.0):
         if score == "det" and mech_name == "randomized_response":
-            with pytest.raises(ValueError, match="score must be above 0 for some interval"):
+            with pytest.raises(ValueError, match="score must differ from 0 for some interval"):
                 best_interval(epsilon, name, mech_name, score)
             continue
         best = best_interval(epsilon, name, mech_name, score)
@@ -215,6 +240,8 @@ def test_scores_by_weights_and_by_callable():
     assert best_interval(2.0, score=(1.0, 1.0)) == pytest.approx(best_interval(2.0, score="trace"), abs=1e-6)
     by_callable = best_interval(2.0, score=lambda f: f[..., 0, 0])
     assert by_callable == pytest.approx(best_interval(2.0), abs=1e-6)
+    by_logarithm = best_interval(2.0, score=lambda f: np.log(f[..., 0, 0]))  # below 0 everywhere
+    assert by_logarithm[:2] == pytest.approx(best_interval(2.0)[:2], abs=1e-4)
 
 
 def test_the_piecewise_mechanism_gains_from_reaching_far_beyond_the_population():
@@ -229,41 +256,58 @@ def test_the_piecewise_mechanism_gains_from_reaching_far_beyond_the_population()
     assert best.value == pytest.approx(0.98357675, abs=1e-8)  # mpmath: 0.9835767483 at [-2.5916, 23.8912]
 
 
-def interval_programme(epsilon, name, cells):
-    """The best mechanism whose answers stand for intervals of a grid, as a linear programme over all of them."""
-    chosen = family(name)
-    edges = np.linspace(*chosen.ppf(np.array([1e-4, 1 - 1e-4])), cells - 1)
-    cdf, pdf = (
-        np.concatenate([[0.0], values, [end]]) for values, end in ((chosen.cdf(edges), 1.0), (chosen.pdf(edges), 0.0))
-    )
-    first, last = np.triu_indices(cells + 1, 1)
-    keep = (first > 0) | (last < cells)
-    first, last = first[keep], last[keep]
+def coarse_cells(chosen, count):
+    """Equally likely cells of the line: their probabilities and the integrals of the score over them."""
+    edges = chosen.ppf(np.linspace(0, 1, count + 1)[1:-1])
+    return np.full(count, 1 / count), -np.diff(np.concatenate([[0.0], chosen.pdf(edges), [0.0]]))
+
+
+def programme(mass, score, sets, epsilon):
+    """The best mechanism whose answers stand for the given sets of cells: weights that add to one for every cell."""
     gain = math.expm1(epsilon)
-    worth = (gain * (pdf[first] - pdf[last])) ** 2 / (1 + gain * (cdf[last] - cdf[first]))
-    cell = np.arange(cells)[:, None]
-    rows = (1 + gain * ((first <= cell) & (cell < last))) / (1 + gain)
-    return -optimize.linprog(-worth, A_eq=rows, b_eq=np.full(cells, 1 / (1 + gain)), method="highs").fun
+    worth = (gain * (sets @ score)) ** 2 / (1 + gain * (sets @ mass))
+    rows, ones = (1 + gain * sets.T) / (1 + gain), np.full(mass.size, 1 / (1 + gain))
+    return -optimize.linprog(-worth, A_eq=rows, b_eq=ones, method="highs").fun
 
 
-@pytest.mark.parametrize("name", ["normal", "gumbel", "laplace"])
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0, 5.0])
-def test_no_mechanism_of_the_linear_programme_beats_the_bound(name, epsilon):
-    programme = interval_programme(epsilon, name, 40)
-    bound = ldp_bound(epsilon, name).value
-    assert programme <= bound * (1 + 1e-9)
-    assert programme >= 0.97 * bound  # the grid is coarse, but it is the same optimum
+@pytest.mark.parametrize("chosen", [*map(family, FAMILIES), family("student_t", df=1)], ids=repr)
+def test_no_mechanism_over_all_sets_of_values_beats_the_best_partition(chosen, epsilon):
+    """Eleven cells have 2046 sets: all of them at once."""
+    mass, score = coarse_cells(chosen, 11)
+    sets = (np.arange(1, 2047)[:, None] >> np.arange(11)) & 1
+    best = best_partition(mass, score, epsilon).value
+    assert programme(mass, score, sets, epsilon) == pytest.approx(best, rel=1e-7)
+    assert best <= best_ldp(epsilon, chosen).value * (1 + 1e-5)
 
 
-@pytest.mark.parametrize("epsilon", [0.3, 1.0, 2.0, 5.0, 10.0])
-def test_the_bound_holds_for_every_mechanism_and_is_reached_by_the_sign(epsilon):
-    bound = ldp_bound(epsilon)
+@pytest.mark.parametrize("epsilon", [1.0, 3.0, 5.0])
+@pytest.mark.parametrize("name", FAMILIES)
+def test_no_mechanism_over_ranges_of_fine_cells_beats_the_best_partition(name, epsilon):
+    mass, score = coarse_cells(family(name), 50)
+    score = score[np.argsort(score / mass)]
+    first, last = np.triu_indices(51, 1)
+    cell = np.arange(50)
+    sets = ((first[:, None] <= cell) & (cell < last[:, None]))[(first > 0) | (last < 50)].astype(int)
+    best = best_partition(mass, score, epsilon).value
+    assert programme(mass, score, sets, epsilon) == pytest.approx(best, rel=1e-7)
+    assert 0.97 * best_ldp(epsilon, name).value <= best <= best_ldp(epsilon, name).value * (1 + 1e-5)
+
+
+@pytest.mark.parametrize("chosen", [*map(family, FAMILIES), family("student_t", df=0.5), family("student_t", df=1)])
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 3.0, 10.0, 18.0, 50.0])
+def test_none_of_our_mechanisms_beats_the_best_one_found(epsilon, chosen):
+    best = best_ldp(epsilon, chosen).value
     for name in ("laplace", "randomized_response", "piecewise"):
-        assert best_interval(epsilon, mechanism=name).value <= bound.value * (1 + 1e-12)
-    if epsilon <= 2:
-        assert bound.value == pytest.approx(2 / math.pi * math.tanh(epsilon / 2) ** 2, rel=1e-12)
-        assert bound.cuts == pytest.approx((0,), abs=1e-9)
-    assert bound.value < classical_information()[0, 0]
+        assert best_interval(epsilon, chosen, name).value <= best * (1 + 1e-12)
+    assert best <= classical_information(chosen)[0, 0] * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 2.0])
+def test_for_small_epsilon_the_best_question_is_the_sign(epsilon):
+    best = best_ldp(epsilon)
+    assert best.value == pytest.approx(2 / math.pi * math.tanh(epsilon / 2) ** 2, rel=1e-12)
+    assert best.answers == 2
 
 
 def test_bad_input_is_refused_in_one_sentence():
@@ -274,14 +318,21 @@ def test_bad_input_is_refused_in_one_sentence():
         (lambda: fisher_information(-1, math.nan, 1.0), "b must be finite, got nan"),
         (lambda: score_surface(1.0, resolution=1), "resolution must be a whole number of at least 2, got 1"),
         (lambda: score_surface(1.0, resolution=10.5), "resolution must be a whole number of at least 2, got 10.5"),
-        (lambda: score_surface(1.0, limits=(2, -2)), r"limits\[0\] must be below limits\[1\]"),
-        (lambda: score_surface(1.0, limits=3), "limits must be two numbers, got 3"),
+        (lambda: score_surface(1.0, limits=(2, -2)), "limits must be two numbers, the first below the second"),
+        (lambda: score_surface(1.0, limits=3), "limits must be two numbers, the first below the second, got 3"),
         (lambda: score_surface(1.0, a=[]), "a must be a grid of at least one point"),
         (lambda: score_surface(1.0, score="best"), "score must be one of 'mu', .* got 'best'"),
         (lambda: best_interval(1.0, score=(1, -1)), "score must be a name, two weights"),
         (lambda: best_interval(1.0, mechanism="none"), "mechanism must be one of"),
         (lambda: monte_carlo_information(-1, 1, 1.0, answers=1), "answers must be a whole number of at least 2, got 1"),
-        (lambda: ldp_bound(-1.0), "epsilon must be a finite number above 0, got -1"),
+        (lambda: fisher_information([0, 1], [[2, 3, 4]], 1.0), r"shapes must fit together, got a \(2,\), b \(1, 3\)"),
+        (lambda: fisher_information(-1, 1, 600.0, mechanism="piecewise"), "epsilon must lie between 1e-06 and 500"),
+        (lambda: best_interval(1.0, mechanism=["laplace"]), r"mechanism must be one of .* got \['laplace'\]"),
+        (lambda: best_interval(1.0, score=lambda f: f[..., 0, 0] * np.nan), "score must give a number"),
+        (lambda: best_interval(1.0, score=None), "score must be a number or an array of numbers, got None"),
+        (lambda: monte_carlo_information(-1, 1, 1.0, seed="x"), "seed must be None or a whole number"),
+        (lambda: monte_carlo_information(-1, 1, 1e5, samples=2, seed=1), "samples must be larger"),
+        (lambda: best_ldp(-1.0), "epsilon must be a finite number above 0, got -1"),
     ):
         with pytest.raises(ValueError, match=message):
             call()

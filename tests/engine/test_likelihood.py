@@ -86,7 +86,7 @@ def test_gradient_agrees_with_mpmath_differentiation(case):
 
         derivative = (along(step) - along(-step)) / (2 * step)  # in units of 1/sigma
         # the quotient's own error is step^2 times the third derivative, which scales with the noise's rate
-        assert float(value[index] * sigma) == pytest.approx(float(derivative), rel=1e-7, abs=1e-9)
+        assert float(value[index] * sigma) == pytest.approx(float(derivative), rel=1e-7, abs=1e-12)
 
 
 @pytest.mark.parametrize("mech_name", ["laplace", "gaussian", "piecewise"])
@@ -136,6 +136,16 @@ def test_finite_over_the_whole_range(name, mech_name):
 def test_an_impossible_answer_has_no_likelihood():
     assert log_likelihood(9.0, 0, 1, -1, 1, 2.0, mechanism="piecewise") == -np.inf
     assert log_likelihood(0.5, 0, 1, -1, 1, 2.0, mechanism="randomized_response") == -np.inf
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.1, 1.0, 5.0, 50.0])
+def test_the_last_answers_of_a_bounded_support_are_answers(epsilon):
+    rng = np.random.default_rng(2)
+    mech = mechanism("piecewise", epsilon)
+    for left, width in zip(rng.normal(0, 5, 200), np.exp(rng.normal(0, 2, 200)), strict=True):
+        interval = Interval(left, left + width)
+        ends = np.array(mech.support(interval))
+        assert np.all(np.isfinite(log_likelihood(ends, left, width, *interval, epsilon, "normal", mech)))
 
 
 def _answers(mech, count, rng):

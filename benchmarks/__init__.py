@@ -1,0 +1,1 @@
+"""Measured in one run, printed as ratios: ``python -m benchmarks``."""
