@@ -25,8 +25,9 @@ def install(extra: str) -> None:
     """Install the project with one of its extras, unless this very version of it is installed already."""
     stamp = ENVIRONMENT / f"installed{extra}"
     wanted = hashlib.sha256((ROOT / "pyproject.toml").read_bytes()).hexdigest()
-    if PYTHON.exists() and stamp.exists() and stamp.read_text() == wanted:
-        return
+    for done in (stamp, ENVIRONMENT / "installed[test]"):  # the test tools come on top of everything else
+        if PYTHON.exists() and done.exists() and done.read_text() == wanted:
+            return
     if not PYTHON.exists():
         print(f"Making a virtual environment in {ENVIRONMENT.name} ...", flush=True)
         try:
