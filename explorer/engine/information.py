@@ -11,8 +11,10 @@ any other ``(mu, sigma)`` the interval is ``[mu + a sigma, mu + b sigma]`` and t
     (-0.728, 0.728, 0.6122)
 """
 
+import os
 from collections.abc import Callable
-from functools import lru_cache
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -37,6 +39,11 @@ Score = str | tuple[float, float] | Callable[[np.ndarray], np.ndarray]
 #: The narrowest half-width that ``best_interval`` returns. For some families the information still grows,
 #: by less than one part in a million, as the interval shrinks to a point.
 NARROWEST = 1e-6
+
+
+#: Kernels do without the GIL; from so many intervals on, the threads' own cost is lost in what they save.
+_WORTH_SHARING = 256
+_THREADS = min(4, os.cpu_count() or 1)
 
 
 class BestInterval(NamedTuple):
@@ -322,11 +329,29 @@ def _information(family: Family, mechanism: Mechanism, a: np.ndarray, b: np.ndar
     a, b = np.broadcast_arrays(a, b)
     flat = np.ascontiguousarray(a, dtype=float).ravel(), np.ascontiguousarray(b, dtype=float).ravel()
     if isinstance(mechanism, LaplaceMechanism):
-        entries = kernels.laplace_information(*family.code, mechanism.epsilon, *flat)
+        kernel, code = kernels.laplace_information, (*family.code, mechanism.epsilon)
     elif isinstance(mechanism, GaussianMechanism):
-        entries = kernels.gaussian_information(*family.code, 1 / mechanism.noise_ratio, *flat)
+        kernel, code = kernels.gaussian_information, (*family.code, 1 / mechanism.noise_ratio)
     elif isinstance(mechanism, RandomizedResponse):
-        entries = kernels.sign_information(*family.code, *mechanism.code, *flat)
+        kernel, code = kernels.sign_information, (*family.code, *mechanism.code)
     else:
-        entries = kernels.window_information(*family.code, *mechanism.code, *flat)
+        kernel, code = kernels.window_information, (*family.code, *mechanism.code)
+    if flat[0].size < _WORTH_SHARING:
+        entries = kernel(*code, *flat)
+    else:
+        # Wide intervals cost more than narrow ones: deal them out like cards.
+        shares = range(_THREADS)
+        parts = _threads().map(lambda share: kernel(*code, *(side[share::_THREADS].copy() for side in flat)), shares)
+        entries = np.empty((flat[0].size, 3))
+        for share, part in zip(shares, parts, strict=True):
+            entries[share::_THREADS] = part
     return entries[:, [0, 1, 1, 2]].reshape(*a.shape, 2, 2)
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(_THREADS, thread_name_prefix="information")
+
+
+if hasattr(os, "register_at_fork"):  # a forked process inherits the pool, but not its threads
+    os.register_at_fork(after_in_child=_threads.cache_clear)

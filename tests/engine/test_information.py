@@ -1,6 +1,8 @@
 """Fisher information against known limits, brute force, and the printed tables."""
 
 import math
+import multiprocessing
+import os
 
 import numpy as np
 import pytest
@@ -182,6 +184,25 @@ def test_piecewise_without_privacy_still_clips(name):
         limit += np.outer([1, end], [1, end]) * chosen.pdf(end) ** 2 / mass
     for epsilon in (60.0, 100.0, 500.0):
         np.testing.assert_allclose(fisher_information(a, b, epsilon, name, "piecewise"), limit, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("mech_name", MECHANISMS)
+def test_many_intervals_shared_among_threads_are_the_same_to_the_bit(mech_name):
+    rng = np.random.default_rng(21)
+    a = rng.normal(0, 1, 300)
+    b = a + rng.exponential(1.0, 300)
+    together = fisher_information(a, b, 1.5, "gumbel", mech_name)
+    alone = [fisher_information(*pair, 1.5, "gumbel", mech_name) for pair in zip(a, b, strict=True)]
+    np.testing.assert_array_equal(together, alone)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this platform does not fork")
+def test_a_forked_process_has_threads_of_its_own():
+    """A server that warms up and then forks must not wait for threads that stayed with its parent."""
+    expected = score_surface(1.0).values
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        surface = pool.apply_async(score_surface, (1.0,)).get(timeout=60)
+    np.testing.assert_array_equal(surface.values, expected)
 
 
 def test_surface_is_defined_above_the_diagonal_only():
