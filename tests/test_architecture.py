@@ -53,11 +53,15 @@ def run_python(code: str, cwd: Path = ROOT, **environment) -> str:
 
 COUNT = """
 import gc, json
+from numba.core.ccallback import CFunc
 from numba.core.dispatcher import Dispatcher
 def count():
     kernels = [thing for thing in gc.get_objects() if issubclass(type(thing), Dispatcher)]
     mine = [d for d in kernels if d.py_func.__module__.startswith("explorer")]
+    callbacks = [thing for thing in gc.get_objects() if type(thing) is CFunc]
     return {
+        "callbacks": len(callbacks),
+        "callbacks_compiled": sum(callback.cache_hits == 0 for callback in callbacks),
         "kernels": len(mine),
         "compiled": sum(len(d.overloads) for d in mine),
         "missed": sum(sum(d.stats.cache_misses.values()) for d in mine),
@@ -82,7 +86,7 @@ def test_importing_compiles_nothing_and_stays_light():
     heavy = "[m for m in ('panel', 'holoviews', 'bokeh', 'param', 'pandas', 'scipy.optimize') if m in sys.modules]"
     out = json.loads(run_python(f"{COUNT}\nimport sys, explorer\nprint(json.dumps([count(), {heavy}]))"))
     assert out[0]["kernels"] > 10
-    assert out[0]["compiled"] == 0
+    assert out[0]["compiled"] == out[0]["callbacks"] == 0
     assert out[1] == []
 
 
@@ -93,6 +97,8 @@ def test_a_second_process_does_not_compile_again(tmp_path):
     assert first["missed"] > 10
     assert second["missed"] == 0
     assert second["compiled"] > 5
+    assert first["callbacks_compiled"] == first["callbacks"] == 8  # four functions each of two families
+    assert second["callbacks_compiled"] == 0
 
 
 def test_a_changed_helper_is_compiled_into_its_callers(tmp_path):

@@ -39,8 +39,6 @@ Score = str | tuple[float, float] | Callable[[np.ndarray], np.ndarray]
 #: The narrowest half-width that ``best_interval`` returns. For some families the information still grows,
 #: by less than one part in a million, as the interval shrinks to a point.
 NARROWEST = 1e-6
-
-
 #: Kernels do without the GIL; from so many intervals on, the threads' own cost is lost in what they save.
 _WORTH_SHARING = 256
 _THREADS = min(4, os.cpu_count() or 1)
@@ -121,7 +119,7 @@ def monte_carlo_information(
     """The paper's own estimate of the same matrix: its eq. (8) with the gradients of its Algorithm 4.
 
     ``answers`` is M, ``samples`` the number of draws behind each gradient. The gradients' own noise is
-    squared too, which biases the estimate upwards, by about the classical information over ``samples``.
+    squared too, which biases the estimate upwards, by about (classical information - F)/samples.
 
     >>> estimate = monte_carlo_information(-1, 1, epsilon=2, answers=500, samples=1000, seed=1)
     >>> bool(abs(estimate.value - fisher_information(-1, 1, 2))[0, 0] < 3 * estimate.standard_error[0, 0])

@@ -5,8 +5,8 @@
     log p(y | mu, sigma; l, r),   d/dmu log p,   d/dsigma log p
 
 where ``p`` marginalises the clipped value: an atom at ``l``, an atom at ``r`` and the family's
-density between them (FACTS of the model; no latent ``x`` is left). All sums are kept as
-``exp(top) * sum`` with ``top`` the largest logarithm seen, so nothing over- or underflows.
+density between them; no latent ``x`` is left. All sums are kept as ``exp(top) * sum`` with ``top``
+the largest logarithm seen, so nothing over- or underflows.
 
 For additive noise with kernel ``k(y - x)`` the derivatives are moved from the family onto the
 noise, ``dp/dmu = int_l^r f(x) dk/dx dx`` and ``dp/dsigma = int_l^r f(x) (x-mu)/sigma dk/dx dx``:
