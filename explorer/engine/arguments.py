@@ -43,6 +43,15 @@ def seeded(name: str, value) -> np.random.Generator:
         raise ValueError(f"{name} must be None or a whole number that is not negative, got {value!r}") from None
 
 
+def seed_sequence(name: str, value) -> np.random.SeedSequence:
+    """What independent streams of random numbers are made from."""
+    if isinstance(value, np.random.SeedSequence):
+        return value
+    if value is not None:
+        whole(name, value, 0)
+    return np.random.SeedSequence(value)
+
+
 def whole(name: str, value: int, least: int) -> int:
     """A whole number that is at least ``least``."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:

@@ -1,7 +1,7 @@
 """How the engine compiles: once per machine, cached on disk, free of the GIL, without threads of its own.
 
 ``kernel`` decorates a function that is compiled when it is first called. ``scalar_pointer``
-turns a plain Python function ``f(z, shape, norm)`` into a pointer that any kernel can call, so that
+turns a plain Python function ``f(z, shape, norm)`` into an address that any kernel can ``call``, so that
 one compiled kernel serves every family and a new family compiles only its own few lines.
 
 Kernels are single-threaded on purpose: numba's own threading layers may not be entered by
@@ -15,7 +15,9 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+from llvmlite import ir
 from numba import cfunc, njit, types
+from numba.extending import intrinsic
 
 scalar_signature = types.float64(types.float64, types.float64, types.float64)
 _compiling = threading.Lock()
@@ -48,9 +50,13 @@ kernel = _decorator()
 inlined = _decorator(forceinline=True)
 
 
-@cache
-def scalar_pointer(function: Callable[[float, float, float], float]):
-    """``function`` as a C callback that kernels take as an argument."""
+def scalar_pointer(function: Callable[[float, float, float], float]) -> int:
+    """The address of ``function``, compiled: a plain number, which costs nothing to hand to a kernel."""
+    return _callback(function).address
+
+
+@cache  # also keeps the machine code alive that the address points to
+def _callback(function: Callable[[float, float, float], float]):
     with _compiling:
         try:
             return cfunc(scalar_signature, cache=True, error_model="numpy")(function)
@@ -58,7 +64,19 @@ def scalar_pointer(function: Callable[[float, float, float], float]):
             return cfunc(scalar_signature, error_model="numpy")(function)
 
 
-def map_scalar(pointer, shape: float, norm: float, z) -> np.ndarray:
+@intrinsic
+def call(typing_context, pointer, z, shape, norm):
+    """``f(z, shape, norm)`` for the function at this address."""
+
+    def codegen(context, builder, signature, arguments):
+        number = ir.DoubleType()
+        function = ir.FunctionType(number, [number] * 3)
+        return builder.call(builder.inttoptr(arguments[0], function.as_pointer()), arguments[1:])
+
+    return types.float64(types.int64, types.float64, types.float64, types.float64), codegen
+
+
+def map_scalar(pointer: int, shape: float, norm: float, z) -> np.ndarray:
     """The pointed-to function of every element of an array."""
     z = np.asarray(z, dtype=float)
     return _map_flat(pointer, shape, norm, z.ravel()).reshape(z.shape)
@@ -68,5 +86,5 @@ def map_scalar(pointer, shape: float, norm: float, z) -> np.ndarray:
 def _map_flat(pointer, shape, norm, z):
     out = np.empty_like(z)
     for i in range(z.size):
-        out[i] = pointer(z[i], shape, norm)
+        out[i] = call(pointer, z[i], shape, norm)
     return out

@@ -54,6 +54,11 @@ class Family:
         """What tells this family from others, for caches."""
         return type(self), self.shape
 
+    @property
+    def description(self) -> dict | None:
+        """What ``family`` takes to make it again; None for a family of somebody's own."""
+        return {"name": self.name} if FAMILIES.get(self.name) is type(self) else None
+
     def __eq__(self, other) -> bool:
         return isinstance(other, Family) and self.key == other.key
 
@@ -62,7 +67,7 @@ class Family:
 
     @cached_property
     def code(self) -> tuple:
-        """What kernels take: four function pointers, the shape and its constant, the edges of smooth panels."""
+        """What kernels take: the addresses of four functions, the shape and its constant, the edges of smooth panels."""
         logpdf = scalar_pointer(type(self).logpdf)
         return (
             logpdf,
@@ -82,7 +87,7 @@ class Family:
         return bool(np.allclose(right, left, rtol=1e-12, atol=0))
 
     def __getstate__(self) -> dict:
-        return {"shape": self.shape, "norm": self.norm}  # function pointers are made anew where they are needed
+        return {"shape": self.shape, "norm": self.norm}  # addresses are found anew where they are needed
 
     def pdf(self, z) -> np.ndarray:
         return np.exp(map_scalar(self.code[0], self.shape, self.norm, z))
@@ -147,6 +152,10 @@ class StudentT(Family):
 
     def __repr__(self) -> str:
         return f"StudentT(df={self.shape:g})"
+
+    @property
+    def description(self):
+        return {"name": self.name, "df": self.shape}
 
     @staticmethod
     def logpdf(z, df, norm):

@@ -11,10 +11,8 @@ any other ``(mu, sigma)`` the interval is ``[mu + a sigma, mu + b sigma]`` and t
     (-0.728, 0.728, 0.6122)
 """
 
-import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -33,6 +31,7 @@ from explorer.engine.mechanisms import (
     mechanism as find_mechanism,
 )
 from explorer.engine.quadrature import NODES, WEIGHTS
+from explorer.engine.threads import share, thread_count
 
 Score = str | tuple[float, float] | Callable[[np.ndarray], np.ndarray]
 
@@ -41,7 +40,6 @@ Score = str | tuple[float, float] | Callable[[np.ndarray], np.ndarray]
 NARROWEST = 1e-6
 #: Kernels do without the GIL; from so many intervals on, the threads' own cost is lost in what they save.
 _WORTH_SHARING = 256
-_THREADS = min(4, os.cpu_count() or 1)
 
 
 class BestInterval(NamedTuple):
@@ -338,18 +336,9 @@ def _information(family: Family, mechanism: Mechanism, a: np.ndarray, b: np.ndar
         entries = kernel(*code, *flat)
     else:
         # Wide intervals cost more than narrow ones: deal them out like cards.
-        shares = range(_THREADS)
-        parts = _threads().map(lambda share: kernel(*code, *(side[share::_THREADS].copy() for side in flat)), shares)
+        hands = thread_count()
+        parts = share(lambda hand: kernel(*code, *(side[hand::hands].copy() for side in flat)), range(hands))
         entries = np.empty((flat[0].size, 3))
-        for share, part in zip(shares, parts, strict=True):
-            entries[share::_THREADS] = part
+        for hand, part in enumerate(parts):
+            entries[hand::hands] = part
     return entries[:, [0, 1, 1, 2]].reshape(*a.shape, 2, 2)
-
-
-@cache
-def _threads() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(_THREADS, thread_name_prefix="information")
-
-
-if hasattr(os, "register_at_fork"):  # a forked process inherits the pool, but not its threads
-    os.register_at_fork(after_in_child=_threads.cache_clear)

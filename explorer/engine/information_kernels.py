@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from explorer.engine.compiled import kernel
+from explorer.engine.compiled import call, kernel
 from explorer.engine.kernels import point, window_mass
 from explorer.engine.quadrature import NODES, RUNNING, WEIGHTS
 from explorer.engine.vector_math import exp_negative
@@ -52,7 +52,7 @@ def laplace_information(logpdf, logcdf, logsf, slope, shape, norm, edges, epsilo
     for i in range(a.size):
         width = b[i] - a[i]
         scale = width / epsilon
-        below, above = math.exp(logcdf(a[i], shape, norm)), math.exp(logsf(b[i], shape, norm))
+        below, above = math.exp(call(logcdf, a[i], shape, norm)), math.exp(call(logsf, b[i], shape, norm))
         cuts = _cuts(edges, 2.0, a[i], width, 3 * scale)
         count = cuts.size - 1
         g = np.empty((count, _SIZE))
@@ -65,7 +65,7 @@ def laplace_information(logpdf, logcdf, logsf, slope, shape, norm, edges, epsilo
             rise, rise_z = np.empty(_SIZE), np.empty(_SIZE)
             for n in range(_SIZE):
                 z = a[i] + cuts[piece] + half * (1 + NODES[n])
-                g[piece, n] = half * math.exp(logpdf(z, shape, norm))
+                g[piece, n] = half * math.exp(call(logpdf, z, shape, norm))
                 rise[n] = g[piece, n] * math.exp(half * (1 + NODES[n]) / scale)
                 rise_z[n] = rise[n] * z
             last, last_z = carry, carry_z
@@ -151,14 +151,14 @@ def gaussian_information(logpdf, logcdf, logsf, slope, shape, norm, edges, inver
                 distance = max(max(-y[k], y[k] - width), 0.0) / scale
                 outside[k] = 0.5 * distance * distance
         p, by_mu, by_sigma = np.zeros(size), np.zeros(size), np.zeros(size)
-        _add_atom(p, y, outside, 0.0, math.exp(logcdf(a[i], shape, norm)), scale)
-        _add_atom(p, y, outside, width, math.exp(logsf(b[i], shape, norm)), scale)
+        _add_atom(p, y, outside, 0.0, math.exp(call(logcdf, a[i], shape, norm)), scale)
+        _add_atom(p, y, outside, width, math.exp(call(logsf, b[i], shape, norm)), scale)
         for piece in range(cuts.size - 1):
             half = 0.5 * (cuts[piece + 1] - cuts[piece])
             for n in range(_SIZE):
                 x = cuts[piece] + half * (1 + NODES[n])
                 z = a[i] + x
-                g = half * WEIGHTS[n] * math.exp(logpdf(z, shape, norm))
+                g = half * WEIGHTS[n] * math.exp(call(logpdf, z, shape, norm))
                 for k in range(size):
                     distance = (y[k] - x) / scale
                     value = g * exp_negative(outside[k] - 0.5 * distance * distance)
@@ -233,11 +233,11 @@ def window_information(logpdf, logcdf, logsf, slope, shape, norm, edges, kind, c
                     offset = cuts[piece] + half * (1 + NODES[n])
                     if section == 0:
                         end = a[i] + offset
-                        chance, g = math.exp(logcdf(end, shape, norm)), math.exp(logpdf(end, shape, norm))
+                        chance, g = math.exp(call(logcdf, end, shape, norm)), math.exp(call(logpdf, end, shape, norm))
                         by_mu, by_sigma = -g, -g * end
                     elif section == 2:
                         end = b[i] - 2 * radius + offset
-                        chance, g = math.exp(logsf(end, shape, norm)), math.exp(logpdf(end, shape, norm))
+                        chance, g = math.exp(call(logsf, end, shape, norm)), math.exp(call(logpdf, end, shape, norm))
                         by_mu, by_sigma = g, g * end
                     else:
                         centre = a[i] + radius + offset

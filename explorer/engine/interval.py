@@ -5,6 +5,7 @@
 array([-1. ,  0.5,  2. ])
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +24,8 @@ class Interval(_Pair):
     __slots__ = ()
 
     def __new__(cls, left: float, right: float) -> "Interval":
+        if type(left) is type(right) is float and left < right and right - left < math.inf:
+            return super().__new__(cls, left, right)  # the common case, without the arrays below
         left, right = ordered_arrays(("left", "right"), left, right)
         if left.ndim or right.ndim:
             raise ValueError(f"an Interval takes two numbers, got arrays of shape {left.shape} and {right.shape}")
@@ -37,6 +40,8 @@ class Interval(_Pair):
     @classmethod
     def of(cls, pair) -> "Interval":
         """An Interval, or any pair of numbers as one."""
+        if isinstance(pair, cls):
+            return pair
         try:
             left, right = pair
         except (TypeError, ValueError):

@@ -21,7 +21,7 @@ import math
 
 import numpy as np
 
-from explorer.engine.compiled import kernel
+from explorer.engine.compiled import call, kernel
 from explorer.engine.quadrature import FEW_NODES, FEW_WEIGHTS, NODES, RUN, WEIGHTS
 
 # The branches; the values are the mechanisms' ``kind``.
@@ -67,23 +67,23 @@ def _additive_point(logpdf, logcdf, logsf, slope, shape, norm, edges, kind, cons
     beyond = (y - right) / sigma
 
     # The two atoms: everybody below l, everybody above r.
-    at_left = logcdf(alpha, shape, norm) + _log_noise(kind, rate, answer)
-    at_right = logsf(beta, shape, norm) + _log_noise(kind, rate, beyond)
+    at_left = call(logcdf, alpha, shape, norm) + _log_noise(kind, rate, answer)
+    at_right = call(logsf, beta, shape, norm) + _log_noise(kind, rate, beyond)
     top = max(at_left, at_right)
     total, by_mu, by_sigma = math.exp(at_left - top) + math.exp(at_right - top), 0.0, 0.0
 
     # How much there is at least: the integrand near the density's centre or near y, less what a steep slope may cost.
     near_centre, near_answer = min(max(-alpha, 0.0), width), min(max(answer, 0.0), width)
     floor = max(
-        logpdf(alpha + near_centre, shape, norm) + _log_noise(kind, rate, answer - near_centre),
-        logpdf(alpha + near_answer, shape, norm) + _log_noise(kind, rate, answer - near_answer),
+        call(logpdf, alpha + near_centre, shape, norm) + _log_noise(kind, rate, answer - near_centre),
+        call(logpdf, alpha + near_answer, shape, norm) + _log_noise(kind, rate, answer - near_answer),
     )
     floor += math.log(min(width, 1.0)) - _STEEP
 
     # Between the atoms: panel by panel, cut at y, where the noise turns (and Laplace noise has its kink), and
     # halved until the log of the integrand runs no further than the nodes follow, or cannot be seen at all.
     start, panel = 0.0, np.searchsorted(edges, alpha, side="right")
-    log_g, log_k = logpdf(alpha, shape, norm), _log_noise(kind, rate, answer)
+    log_g, log_k = call(logpdf, alpha, shape, norm), _log_noise(kind, rate, answer)
     while start < width:
         stop, panel_width = width, 1.0
         if panel < edges.size:
@@ -95,7 +95,7 @@ def _additive_point(logpdf, logcdf, logsf, slope, shape, norm, edges, kind, cons
         if start < answer < stop:
             stop = answer
         while True:
-            next_g, next_k = logpdf(alpha + stop, shape, norm), _log_noise(kind, rate, answer - stop)
+            next_g, next_k = call(logpdf, alpha + stop, shape, norm), _log_noise(kind, rate, answer - stop)
             run = abs(next_g - log_g) + abs(next_k - log_k)
             # Neither factor turns inside a piece, but for the gentle top of the density.
             highest = max(log_g, next_g) + max(log_k, next_k)
@@ -113,7 +113,7 @@ def _additive_point(logpdf, logcdf, logsf, slope, shape, norm, edges, kind, cons
             for i in range(FEW_NODES.size if few else NODES.size):
                 v = centre + half * (FEW_NODES[i] if few else NODES[i])
                 z = alpha + v
-                value = math.exp(logpdf(z, shape, norm) + _log_noise(kind, rate, answer - v) - highest)
+                value = math.exp(call(logpdf, z, shape, norm) + _log_noise(kind, rate, answer - v) - highest)
                 value *= FEW_WEIGHTS[i] if few else WEIGHTS[i]
                 turned = value * _noise_slope(kind, rate, answer - v)
                 mass += value
@@ -140,9 +140,9 @@ def _sign_point(logpdf, logcdf, logsf, slope, shape, norm, constants, y, left, r
         return -math.inf, 0.0, 0.0
     wrong, gain = constants[0], constants[1]
     z = (left + 0.5 * (right - left) - mu) / sigma
-    agree = math.exp(logsf(z, shape, norm) if y > 0 else logcdf(z, shape, norm))
+    agree = math.exp(call(logsf, z, shape, norm) if y > 0 else call(logcdf, z, shape, norm))
     p = wrong + gain * agree
-    by_mu = y * gain * math.exp(logpdf(z, shape, norm)) / (p * sigma)
+    by_mu = y * gain * math.exp(call(logpdf, z, shape, norm)) / (p * sigma)
     return math.log(p), by_mu, by_mu * z
 
 
@@ -163,11 +163,11 @@ def _window_point(logpdf, logcdf, logsf, slope, shape, norm, edges, constants, y
     # Below l only the window's upper end matters, above r only its lower one; each written so as not to cancel.
     if y <= left:
         high = (left - mu) / sigma + rest * max(y - middle + reach, 0.0) / sigma
-        chance, g = math.exp(logcdf(high, shape, norm)), math.exp(logpdf(high, shape, norm))
+        chance, g = math.exp(call(logcdf, high, shape, norm)), math.exp(call(logpdf, high, shape, norm))
         by_mu, by_sigma = -g, -g * high
     elif y >= right:
         low = (right - mu) / sigma - rest * max(middle + reach - y, 0.0) / sigma
-        chance, g = math.exp(logsf(low, shape, norm)), math.exp(logpdf(low, shape, norm))
+        chance, g = math.exp(call(logsf, low, shape, norm)), math.exp(call(logpdf, low, shape, norm))
         by_mu, by_sigma = g, g * low
     else:
         centre = (rest * (y - middle) - (mu - middle)) / sigma
@@ -185,10 +185,10 @@ def window_mass(logpdf, logcdf, logsf, slope, shape, norm, edges, centre, radius
     low, high = centre - radius, centre + radius
     if radius > 0.5:
         if centre < 0:
-            mass = math.exp(logcdf(high, shape, norm)) - math.exp(logcdf(low, shape, norm))
+            mass = math.exp(call(logcdf, high, shape, norm)) - math.exp(call(logcdf, low, shape, norm))
         else:
-            mass = math.exp(logsf(low, shape, norm)) - math.exp(logsf(high, shape, norm))
-        g_low, g_high = math.exp(logpdf(low, shape, norm)), math.exp(logpdf(high, shape, norm))
+            mass = math.exp(call(logsf, low, shape, norm)) - math.exp(call(logsf, high, shape, norm))
+        g_low, g_high = math.exp(call(logpdf, low, shape, norm)), math.exp(call(logpdf, high, shape, norm))
         return mass, g_low - g_high, g_low * low - g_high * high
     mass, by_mu, by_sigma = 0.0, 0.0, 0.0
     start = -radius
@@ -202,13 +202,31 @@ def window_mass(logpdf, logcdf, logsf, slope, shape, norm, edges, centre, radius
         few = half < 0.1
         for i in range(FEW_NODES.size if few else NODES.size):
             z = centre + start + half * (1 + (FEW_NODES[i] if few else NODES[i]))
-            g = half * (FEW_WEIGHTS[i] if few else WEIGHTS[i]) * math.exp(logpdf(z, shape, norm))
-            fall = -g * slope(z, shape, norm) if g > 0 else 0.0  # a slope may be infinite where g is 0
+            g = half * (FEW_WEIGHTS[i] if few else WEIGHTS[i]) * math.exp(call(logpdf, z, shape, norm))
+            fall = -g * call(slope, z, shape, norm) if g > 0 else 0.0  # a slope may be infinite where g is 0
             mass += g
             by_mu += fall
             by_sigma += fall * z - g
         start = stop
     return mass, by_mu, by_sigma
+
+
+@kernel
+def log_release(kind, constants, y, x, left, right):
+    """The log-density of the answer ``y`` of an individual whose value is ``x``."""
+    half = 0.5 * (right - left)
+    middle = left + half
+    if kind == RANDOMIZED_RESPONSE:
+        wrong, gain = constants[0], constants[1]
+        return math.log(wrong + gain if (y > 0) == (x >= middle) else wrong)
+    clipped = min(max(x, left), right)
+    if kind == PIECEWISE:
+        shrink, rest, outside, rise = constants
+        likely = abs(clipped - middle - rest * (y - middle)) <= shrink * half
+        return math.log((outside + rise if likely else outside) / half)
+    rate = constants[0] / (right - left)
+    normaliser = math.log(rate) - (math.log(2.0) if kind == LAPLACE else _HALF_LOG_2PI)
+    return normaliser + _log_noise(kind, rate, y - clipped)
 
 
 @kernel

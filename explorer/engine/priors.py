@@ -1,0 +1,170 @@
+"""Priors of (mu, sigma): the paper's eta.
+
+``SemiConjugatePrior`` is the paper's own: mu normal, sigma^2 inverse gamma, independent of each other.
+``IndependentPrior`` takes any two distributions that have ``logpdf`` and ``ppf``, such as those of scipy.stats::
+
+    IndependentPrior(mu=stats.cauchy(0, 10), sigma=stats.halfnorm(scale=5))
+
+A draw is the quantile of two uniform numbers, so that runs with one seed stay comparable.
+
+    >>> SemiConjugatePrior().sample(np.random.default_rng(1), 2).round(2)
+    array([[ 2.98,  5.73],
+           [-106.4 ,  5.41]])
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import special
+
+from explorer.engine.arguments import finite_array, positive
+from explorer.engine.uniform import open_uniform
+
+_HALF_LOG_2PI = 0.5 * np.log(2 * np.pi)
+#: Beyond these, sigma and its square leave the range of floating-point numbers.
+SMALLEST_SIGMA, LARGEST_SIGMA = 1e-100, 1e100
+#: What a box may leave out on each side, unless answers by the thousand speak for it.
+_OUTSIDE = 1e-300
+
+
+class Box(NamedTuple):
+    """Ranges that hold all that can matter of a prior."""
+
+    mu: tuple[float, float]
+    sigma: tuple[float, float]
+
+
+class Prior:
+    """Base class: a subclass gives ``log_density`` and ``quantile``, for each parameter alone."""
+
+    @property
+    def description(self) -> dict | None:
+        """What ``described_prior`` takes to make it again; None if it cannot be told in words and numbers."""
+        return None
+
+    def log_density(self, mu, sigma) -> np.ndarray:
+        """The logarithm of the density in (mu, sigma), normalised."""
+        raise NotImplementedError
+
+    def quantile(self, mu_uniform, sigma_uniform) -> tuple[np.ndarray, np.ndarray]:
+        """The values of mu and of sigma below which these fractions of the prior lie."""
+        raise NotImplementedError
+
+    def sample(self, rng: np.random.Generator, size: int) -> np.ndarray:
+        """Draws of (mu, sigma), shape (size, 2)."""
+        uniform = open_uniform(rng, (size, 2))
+        mu, sigma = self.quantile(uniform[:, 0], uniform[:, 1])
+        return np.stack([mu, np.clip(sigma, SMALLEST_SIGMA, LARGEST_SIGMA)], axis=1)
+
+    def box(self) -> Box:
+        # From the far end the smallest uniform number that differs from 1 is 1 - 2**-53: reach out as far again.
+        near, far = 1e-15, 1 - 1e-15
+        middle = self.quantile(0.5, 0.5)
+        (low_mu, low_sigma), (high_mu, high_sigma) = self.quantile(near, near), self.quantile(far, far)
+        mu = (middle[0] + 5 * (low_mu - middle[0]), middle[0] + 5 * (high_mu - middle[0]))
+        sigma = (low_sigma / 10, high_sigma * 1e6)
+        return Box(
+            (float(mu[0]), float(mu[1])),
+            (float(max(sigma[0], SMALLEST_SIGMA)), float(min(sigma[1], LARGEST_SIGMA))),
+        )
+
+
+class SemiConjugatePrior(Prior):
+    """mu ~ N(mean, variance) and, independently, sigma^2 ~ IG(shape, scale)."""
+
+    def __init__(self, mean: float = 0.0, variance: float = 1e4, shape: float = 1.0, scale: float = 1.0) -> None:
+        self.mean = float(finite_array("mean", mean))
+        self.variance = positive("variance", variance)
+        self.shape = positive("shape", shape)
+        self.scale = positive("scale", scale)
+
+    def __repr__(self) -> str:
+        arguments = ", ".join(f"{name}={value:g}" for name, value in vars(self).items())
+        return f"SemiConjugatePrior({arguments})"
+
+    def __eq__(self, other) -> bool:
+        return isinstance(other, SemiConjugatePrior) and vars(self) == vars(other)
+
+    __hash__ = None
+
+    @property
+    def description(self):
+        return {"name": "semi_conjugate"} | vars(self)
+
+    def log_density(self, mu, sigma):
+        z = (mu - self.mean) / np.sqrt(self.variance)
+        log_sigma = np.log(sigma)
+        of_mu = -0.5 * z * z - 0.5 * np.log(self.variance) - _HALF_LOG_2PI
+        # The density of sigma^2 is IG's; that of sigma carries the Jacobian 2 sigma.
+        constant = self.shape * np.log(self.scale) - special.gammaln(self.shape) + np.log(2)
+        return of_mu + constant - (2 * self.shape + 1) * log_sigma - self.scale * np.exp(-2 * log_sigma)
+
+    def quantile(self, mu_uniform, sigma_uniform):
+        mu = self.mean + np.sqrt(self.variance) * special.ndtri(mu_uniform)
+        return mu, np.sqrt(self.scale / special.gammainccinv(self.shape, sigma_uniform))
+
+    def box(self):
+        width = -special.ndtri(_OUTSIDE) * np.sqrt(self.variance)
+        low = np.sqrt(self.scale / special.gammainccinv(self.shape, _OUTSIDE))
+        return Box((self.mean - width, self.mean + width), (float(max(low, SMALLEST_SIGMA)), LARGEST_SIGMA))
+
+
+class IndependentPrior(Prior):
+    """Any two distributions that have ``logpdf`` and ``ppf``; that of sigma must live above 0."""
+
+    def __init__(self, mu, sigma) -> None:
+        for name, distribution in (("mu", mu), ("sigma", sigma)):
+            if not (callable(getattr(distribution, "logpdf", None)) and callable(getattr(distribution, "ppf", None))):
+                raise ValueError(f"{name} must be a distribution with logpdf and ppf, got {distribution!r}")
+        if not float(sigma.ppf(1e-12)) >= 0:
+            raise ValueError(f"sigma must have a distribution on positive numbers, got {sigma!r}")
+        self.mu, self.sigma = mu, sigma
+
+    def __repr__(self) -> str:
+        return f"IndependentPrior(mu={_text(self.mu)}, sigma={_text(self.sigma)})"
+
+    @property
+    def description(self):
+        parts = {"mu": _description(self.mu), "sigma": _description(self.sigma)}
+        return None if None in parts.values() else {"name": "independent"} | parts
+
+    def log_density(self, mu, sigma):
+        return self.mu.logpdf(mu) + self.sigma.logpdf(sigma)
+
+    def quantile(self, mu_uniform, sigma_uniform):
+        return self.mu.ppf(mu_uniform), self.sigma.ppf(sigma_uniform)
+
+
+def described_prior(description: dict) -> Prior:
+    """The prior of this ``description``."""
+    name, arguments = description["name"], {key: value for key, value in description.items() if key != "name"}
+    if name == "semi_conjugate":
+        return SemiConjugatePrior(**arguments)
+    from scipy import stats
+
+    parts = {key: getattr(stats, part["name"])(*part["args"], **part["kwds"]) for key, part in arguments.items()}
+    return IndependentPrior(**parts)
+
+
+def _description(distribution) -> dict | None:
+    """A distribution of scipy.stats with its parameters, by name."""
+    from scipy import stats
+
+    frozen = getattr(distribution, "dist", None)
+    known = getattr(stats, getattr(frozen, "name", None) or "", None)
+    if frozen is None or type(known) is not type(frozen):
+        return None
+    return {
+        "name": frozen.name,
+        "args": [float(value) for value in distribution.args],
+        "kwds": {name: float(value) for name, value in distribution.kwds.items()},
+    }
+
+
+def _text(distribution) -> str:
+    description = _description(distribution)
+    if description is None:
+        return repr(distribution)
+    arguments = [f"{value:g}" for value in description["args"]]
+    arguments += [f"{name}={value:g}" for name, value in description["kwds"].items()]
+    return f"{description['name']}({', '.join(arguments)})"

@@ -1,0 +1,24 @@
+"""Samplers: engines that turn answers into a posterior of (mu, sigma), behind one small protocol."""
+
+from explorer.engine.arguments import one_of
+from explorer.engine.families import Family
+from explorer.engine.mechanisms import Mechanism
+from explorer.engine.priors import Prior
+from explorer.engine.samplers.grid import Grid
+from explorer.engine.samplers.marginal import Marginal
+from explorer.engine.samplers.posterior import Posterior
+from explorer.engine.samplers.protocol import ImpossibleAnswerError, Info, Sampler
+from explorer.engine.samplers.resample_move import ResampleMove
+
+SAMPLERS: dict[str, type[Sampler]] = {cls.name: cls for cls in (Marginal, ResampleMove, Grid)}
+
+__all__ = ["SAMPLERS", "Grid", "ImpossibleAnswerError", "Info", "Marginal", "Posterior", "ResampleMove", "Sampler"]
+
+
+def sampler(name: str, family: Family, mechanism: Mechanism, prior: Prior, particles: int, **options) -> Sampler:
+    """The sampler of that name; ``options`` are those of its class."""
+    cls = SAMPLERS[one_of("sampler", name, SAMPLERS)]
+    try:
+        return cls(family, mechanism, prior, particles, **options)
+    except TypeError:
+        raise ValueError(f"sampler {name!r} does not take {', '.join(options)}") from None

@@ -1,0 +1,71 @@
+"""What every sampler offers: the paper's G, as a pure step on an immutable state.
+
+::
+
+    sampler = Marginal(family, mechanism, prior, particles=1000)
+    state = sampler.init(rng)
+    state, info = sampler.step(rng, state, y, interval)
+    sampler.posterior(state).mean
+
+A state is a NamedTuple of arrays and numbers (and a ``History``). Nothing in it is changed by a step, so an old
+state can be kept, shown, or continued in another way.
+"""
+
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from explorer.engine.arguments import whole
+from explorer.engine.families import Family
+from explorer.engine.interval import Interval
+from explorer.engine.mechanisms import Mechanism
+from explorer.engine.priors import Prior
+from explorer.engine.samplers.posterior import Posterior
+
+
+class Info(NamedTuple):
+    """What a step did."""
+
+    #: Whether particles were resampled (for the grid: whether cells were cut or merged).
+    resampled: bool
+    #: The share of proposals that were accepted, for each kind of move that was made.
+    acceptance: dict[str, float]
+    #: How many different particles there are now.
+    unique: int
+    #: Evaluations of one particle against one answer (for latent samplers: proposals of one x).
+    work: int
+
+
+class ImpossibleAnswerError(ValueError):
+    """No particle could have given rise to this answer."""
+
+
+class Sampler:
+    """Base class: a subclass gives ``init``, ``step`` and ``posterior``."""
+
+    name: ClassVar[str]
+    #: The NamedTuple that its states are.
+    state_type: ClassVar[type]
+
+    def __init__(self, family: Family, mechanism: Mechanism, prior: Prior, particles: int = 1000) -> None:
+        self.family = family
+        self.mechanism = mechanism
+        self.prior = prior
+        self.particles = whole("particles", particles, 1)
+
+    @property
+    def options(self) -> dict:
+        """What this sampler takes beside the arguments of all."""
+        return {}
+
+    def init(self, rng: np.random.Generator) -> Any:
+        """The state before the first answer: the prior."""
+        raise NotImplementedError
+
+    def step(self, rng: np.random.Generator, state: Any, y: float, interval: Interval) -> tuple[Any, Info]:
+        """The state after one more answer, and what the step did."""
+        raise NotImplementedError
+
+    def posterior(self, state: Any) -> Posterior:
+        """What a state says about (mu, sigma)."""
+        raise NotImplementedError

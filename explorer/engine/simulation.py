@@ -1,0 +1,234 @@
+"""A simulated run of the whole method: a population with known parameters answers, one by one.
+
+    >>> trace = simulate(mu=50, sigma=10**0.5, n=100, epsilon=5, particles=200, seed=1)
+    >>> trace.mean.shape, trace.y.shape
+    ((100, 2), (100,))
+
+The population, the noise, the particles and the choice of intervals draw from four streams of one seed. Change
+epsilon, mu, sigma or the number of particles, and everything else stays what it was: the run moves, it does not jump.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from explorer.engine import archive
+from explorer.engine.arguments import finite_array, positive, seed_sequence, whole
+from explorer.engine.estimation import OnlineEstimator
+from explorer.engine.families import Family, family as find_family
+from explorer.engine.interval import Interval
+from explorer.engine.mechanisms import DEFAULT_DELTA, Mechanism, mechanism as find_mechanism
+from explorer.engine.samplers import Info, Posterior
+from explorer.engine.samplers.resampling import systematic
+from explorer.engine.truncation import Policy, policy as find_policy
+
+#: Half the width of the fixed interval of the paper's non-adaptive method, in units of sigma.
+FIXED_HALF_WIDTH = 10.0
+_FORMAT, _VERSION = "explorer trace", 1
+
+
+class Step(NamedTuple):
+    """One individual: what they have, what they were asked and answered, and what is known after that."""
+
+    t: int
+    x: float
+    y: float
+    interval: Interval
+    posterior: Posterior
+    info: Info
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """A finished run. Arrays over time have one row an individual; their columns mu, sigma come last."""
+
+    #: The sensitive values, which only a simulation knows.
+    x: np.ndarray
+    #: The answers, and the intervals they were given to.
+    y: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    #: Posterior means and standard deviations, (n, 2).
+    mean: np.ndarray
+    sd: np.ndarray
+    #: Posterior quantiles at ``levels``, (n, levels, 2).
+    quantiles: np.ndarray
+    levels: np.ndarray
+    ess: np.ndarray
+    log_evidence: np.ndarray
+    #: Whether the particles were resampled after this answer, and the seconds that it took.
+    resampled: np.ndarray
+    seconds: np.ndarray
+    #: The clouds after the answers ``kept`` (counted from 1): (kept, N, 2) and (kept, N).
+    kept: np.ndarray
+    particles: np.ndarray
+    weights: np.ndarray
+    #: The arguments of the run.
+    settings: dict
+
+    def __len__(self) -> int:
+        return self.y.size
+
+    def __repr__(self) -> str:
+        if not len(self):
+            return "<Trace without answers>"
+        (mu, sigma), (mu_sd, sigma_sd) = self.mean[-1], self.sd[-1]
+        return f"<Trace of {len(self)} answers: mu = {mu:.4g} ± {mu_sd:.2g}, sigma = {sigma:.4g} ± {sigma_sd:.2g}>"
+
+    def save(self, path: str | Path) -> None:
+        """As a NumPy ``.npz``: one array for each attribute, and the settings as JSON in ``header``."""
+        arrays = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "settings"}
+        archive.write(path, _FORMAT, _VERSION, {"settings": self.settings}, arrays)
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Trace":
+        """The trace that was saved, to the last bit."""
+        header, arrays = archive.read(path, _FORMAT, _VERSION)
+        try:
+            return cls(**arrays, settings=header["settings"])
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"{path} is damaged: {error}") from error
+
+    def to_arviz(self):
+        """The last cloud, resampled to even weights, as ArviZ InferenceData; needs the ``arviz`` extra."""
+        try:
+            import arviz
+        except ImportError:
+            raise ImportError("to_arviz needs ArviZ: pip install 'explorer[arviz]'") from None
+        if not self.kept.size:
+            raise ValueError("this trace has kept no particles: simulate with keep=...")
+        chosen = systematic(np.random.default_rng(0), self.weights[-1])
+        mu, sigma = self.particles[-1][chosen].T
+        at = int(self.kept[-1])
+        return arviz.from_dict(
+            posterior={"mu": mu[None], "sigma": sigma[None]},
+            observed_data={"y": self.y[:at], "left": self.left[:at], "right": self.right[:at]},
+            attrs={"log_evidence": float(self.log_evidence[at - 1]), "answers": at},
+        )
+
+
+def iter_simulation(
+    mu: float = 50.0,
+    sigma: float = 10**0.5,
+    n: int = 1000,
+    epsilon: float = 1.0,
+    mechanism: str | Mechanism = "laplace",
+    family: str | Family = "normal",
+    policy: str | Policy = "thompson",
+    score="mu",
+    seed: int | None = None,
+    delta: float = DEFAULT_DELTA,
+    **estimator,
+) -> Iterator[Step]:
+    """The run as an iterator of steps; leave it at any time. ``estimator`` are arguments of OnlineEstimator.
+
+    The policy ``"fixed"`` uses ``first_interval`` or, as the paper does, mu ± 10 sigma.
+    """
+    mu, sigma, n = float(finite_array("mu", mu)), positive("sigma", sigma), whole("n", n, 1)
+    chosen, mech = find_family(family), find_mechanism(mechanism, epsilon, delta)
+    first = estimator.get("first_interval")
+    if policy == "fixed" and first is None:
+        first = Interval(mu - FIXED_HALF_WIDTH * sigma, mu + FIXED_HALF_WIDTH * sigma)
+    if isinstance(policy, str):
+        policy = find_policy(policy, chosen, mech, score, interval=first, truth=(mu, sigma))
+    population, noise, own = seed_sequence("seed", seed).spawn(3)
+    try:
+        run = OnlineEstimator(epsilon, mech, chosen, policy=policy, score=score, seed=own, **estimator)
+    except TypeError as error:
+        raise ValueError(f"a simulation does not take this argument: {error}") from None
+    return _steps(run, mu + sigma * chosen.sample(np.random.default_rng(population), n), np.random.default_rng(noise))
+
+
+def _steps(run: OnlineEstimator, values: np.ndarray, noise: np.random.Generator) -> Iterator[Step]:
+    for t, x in enumerate(values.tolist(), start=1):
+        interval = run.interval
+        y = run.mechanism.release(x, interval, noise)
+        start = time.perf_counter()
+        info = run.observe(y)
+        yield Step(t, x, y, interval, run.posterior, info, time.perf_counter() - start)
+
+
+def simulate(
+    mu: float = 50.0,
+    sigma: float = 10**0.5,
+    n: int = 1000,
+    epsilon: float = 1.0,
+    *,
+    keep: int | Sequence[int] = 20,
+    levels: Sequence[float] = (0.025, 0.5, 0.975),
+    progress: Callable[[int], None] | None = None,
+    cancelled: Callable[[], bool] | None = None,
+    **settings,
+) -> Trace:
+    """A whole run, with the arguments of ``iter_simulation``.
+
+    ``keep`` says which clouds of particles to keep: every so many answers (and the last), or after the answers named.
+    ``progress`` is called with the number of answers so far, and ``cancelled`` is asked, between any two of them: if it
+    says yes, the trace ends there.
+    """
+    levels = finite_array("levels", levels)
+    if levels.ndim != 1 or np.any((levels < 0) | (levels > 1)):
+        raise ValueError(f"levels must be a sequence of numbers between 0 and 1, got {levels!r}")
+    steps = iter_simulation(mu, sigma, n, epsilon, **settings)
+    kept = _kept(keep, n)
+    rows, clouds = [], []
+    for step in steps:
+        after = step.posterior
+        rows.append(
+            (
+                step.x,
+                step.y,
+                *step.interval,
+                after.mean,
+                after.sd,
+                after.quantiles(levels),
+                after.ess,
+                after.log_evidence,
+                step.info.resampled,
+                step.seconds,
+            )
+        )
+        if step.t in kept:
+            clouds.append((step.t, after.particles, after.weights))
+        if progress is not None:
+            progress(step.t)
+        if cancelled is not None and cancelled():
+            break
+    names = "x y left right mean sd quantiles ess log_evidence resampled seconds".split()
+    arrays = dict(zip(names, map(np.array, zip(*rows, strict=True)), strict=True))
+    given = {"mu": mu, "sigma": sigma, "n": n, "epsilon": epsilon} | settings
+    return Trace(**arrays, **_stacked(clouds), levels=levels, settings={k: _plain(v) for k, v in given.items()})
+
+
+def _kept(keep: int | Sequence[int], n: int) -> set[int]:
+    if isinstance(keep, int):
+        return {*range(whole("keep", keep, 1), n + 1, keep), n}
+    return {whole("keep", step, 1) for step in keep}
+
+
+def _stacked(clouds: list[tuple[int, np.ndarray, np.ndarray]]) -> dict[str, np.ndarray]:
+    """Clouds as one array. The grid's differ in size: the shorter ones are filled up with particles of weight 0."""
+    size = max((len(weights) for _, _, weights in clouds), default=0)
+    particles, weights = np.empty((len(clouds), size, 2)), np.zeros((len(clouds), size))
+    for row, (_, cloud, weight) in enumerate(clouds):
+        particles[row, : len(cloud)], particles[row, len(cloud) :] = cloud, cloud[-1]
+        weights[row, : len(weight)] = weight
+    return {"kept": np.array([t for t, _, _ in clouds], dtype=int), "particles": particles, "weights": weights}
+
+
+def _plain(value):
+    """An argument as JSON can hold it: numbers and words as they are, objects by their description."""
+    if isinstance(value, np.integer | np.floating):
+        return value.item()
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    return repr(value)

@@ -1,0 +1,176 @@
+"""How the next interval is chosen from what is known: the paper's H.
+
+========================  ======================================================================================
+``"thompson"``            best for one draw from the posterior: the paper's two steps, explores as long as unsure
+``"plug_in"``             best for the posterior mean: greedy
+``"pseudo_bayesian"``     largest score on average over the posterior: the surest, and some ten milliseconds a step
+``"fixed"``               always the same
+``"oracle"``              best for the true parameters, which nobody knows outside a simulation
+========================  ======================================================================================
+
+For a location-scale family the best interval of (m, c) is ``[m + c a*, m + c b*]`` (the paper's eq. 11 and
+Theorem 3), so that the search for ``(a*, b*)`` is done once.
+"""
+
+from typing import ClassVar
+
+import numpy as np
+import scipy  # loads scipy.optimize when first used
+
+from explorer.engine.arguments import finite_array, one_of, positive
+from explorer.engine.families import Family
+from explorer.engine.information import Score, best_interval, fisher_information, score_function
+from explorer.engine.interval import Interval
+from explorer.engine.mechanisms import Mechanism
+from explorer.engine.samplers.posterior import Posterior
+
+
+class Policy:
+    """Base class: a subclass gives ``choose``."""
+
+    name: ClassVar[str]
+
+    @property
+    def description(self) -> dict:
+        """Its name and what ``policy`` takes beside to make it again."""
+        return {"name": self.name, "arguments": {}}
+
+    def choose(self, posterior: Posterior, uniform: float) -> Interval:
+        """The interval for the next individual. ``uniform``, in [0, 1), is all the randomness there is."""
+        raise NotImplementedError
+
+
+class _FromBest(Policy):
+    """Places the base distribution's best interval, found once."""
+
+    def __init__(self, best: tuple[float, float]) -> None:
+        self.best = Interval.of(best)
+
+    @property
+    def description(self):
+        return {"name": self.name, "arguments": {"best": self.best}}
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(best=({self.best.left:.6g}, {self.best.right:.6g}))"
+
+
+class Thompson(_FromBest):
+    """The paper's Steps 1 and 2: draw (m, c) from the posterior, take what is best for it, eq. (9)."""
+
+    name = "thompson"
+
+    def choose(self, posterior, uniform):
+        return _placed(self.best, *posterior.pick(uniform))
+
+
+class PlugIn(_FromBest):
+    """What is best for the posterior mean."""
+
+    name = "plug_in"
+
+    def choose(self, posterior, uniform):
+        return _placed(self.best, *map(float, posterior.mean))
+
+
+class PseudoBayesian(_FromBest):
+    """The largest score on average over the posterior, of which ``draws`` even quantiles of mu stand for the whole."""
+
+    name = "pseudo_bayesian"
+    draws = 32
+
+    def __init__(self, best, family: Family, mechanism: Mechanism, score: Score) -> None:
+        super().__init__(best)
+        self._family, self._mechanism, self._score = family, mechanism, score_function(score)
+
+    def choose(self, posterior, uniform):
+        theta = np.array([posterior.pick((k + 0.5) / self.draws) for k in range(self.draws)])
+        mu, sigma = theta.T
+
+        def average(left, right):
+            ends = ((np.asarray(end)[..., None] - mu) / sigma for end in (left, right))
+            matrices = fisher_information(*ends, self._mechanism.epsilon, self._family, self._mechanism)
+            return self._score(matrices / sigma[:, None, None] ** 2).mean(axis=-1)
+
+        # Start from what is best for one of them, or from an interval as wide as they are spread.
+        starts = [_placed(self.best, *pair) for pair in theta]
+        starts += [_placed(self.best, mu.mean(), sigma.mean()), _placed(Interval(-1, 1), mu.mean(), mu.std() + sigma.min())]
+        start = starts[int(np.argmax(average(*np.array(starts).T)))]
+        scale = start.width
+
+        def loss(point):
+            half = 0.5 * scale * np.exp(np.clip(point[1], -20, 20))
+            middle = start.midpoint + scale * point[0]
+            return -float(average(middle - half, middle + half)) if middle - half < middle + half else 0.0
+
+        options = {"xatol": 1e-3, "fatol": 0, "maxiter": 60, "initial_simplex": [[0, 0], [0.3, 0], [0, 0.3]]}
+        found = scipy.optimize.minimize(loss, np.zeros(2), method="Nelder-Mead", options=options).x
+        return _placed(Interval(-0.5, 0.5), start.midpoint + scale * found[0], scale * np.exp(found[1]))
+
+
+class Fixed(Policy):
+    """Always the same interval: the paper's non-adaptive method."""
+
+    name = "fixed"
+
+    def __init__(self, interval: Interval) -> None:
+        self.interval = Interval.of(interval)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.interval!r})"
+
+    @property
+    def description(self):
+        return {"name": "fixed", "arguments": {"interval": self.interval}}
+
+    def choose(self, posterior, uniform):
+        return self.interval
+
+
+class Oracle(Fixed):
+    """What is best for the true parameters: as well as any choice of interval could do."""
+
+    name = "oracle"
+
+
+POLICIES: dict[str, type[Policy]] = {cls.name: cls for cls in (Thompson, PlugIn, PseudoBayesian, Fixed, Oracle)}
+
+
+def policy(
+    name: str | Policy,
+    family: Family,
+    mechanism: Mechanism,
+    score: Score = "mu",
+    interval: Interval | None = None,
+    truth: tuple[float, float] | None = None,
+    best: tuple[float, float] | None = None,
+) -> Policy:
+    """The policy of that name; ``"fixed"`` takes ``interval``, ``"oracle"`` takes ``truth``; a policy is kept.
+
+    ``best`` is ``(a*, b*)``, where it has been found already.
+    """
+    if isinstance(name, Policy):
+        return name
+    one_of("policy", name, POLICIES)
+    if name == "fixed":
+        if interval is None:
+            raise ValueError("policy 'fixed' needs an interval")
+        return Fixed(interval)
+    if name == "oracle" and truth is None:
+        raise ValueError("policy 'oracle' needs the true parameters, which only a simulation knows")
+    if best is None:
+        best = best_interval(mechanism.epsilon, family, mechanism, score)[:2]
+    if name == "oracle":
+        mu, sigma = truth
+        return Oracle(_placed(Interval.of(best), float(finite_array("mu", mu)), positive("sigma", sigma)))
+    if name == "pseudo_bayesian":
+        return PseudoBayesian(best, family, mechanism, score)
+    return POLICIES[name](best)
+
+
+def _placed(best: Interval, m: float, c: float) -> Interval:
+    """``[m + c a, m + c b]``; if c is so small beside m that nothing lies between, the narrowest interval around m."""
+    left, right = float(m + c * best.left), float(m + c * best.right)
+    if not right - left > 1e-12 * abs(m):
+        reach = max(1e-12 * abs(m), 1e-100)
+        return Interval(float(m - reach), float(m + reach))
+    return Interval(left, right)
