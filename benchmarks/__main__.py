@@ -8,7 +8,7 @@ import sys
 
 from benchmarks import timing
 
-ALL = ("information", "likelihood", "start")
+ALL = ("information", "likelihood", "sampling", "start")
 
 if __name__ == "__main__":
     unknown = set(sys.argv[1:]) - set(ALL)

@@ -14,6 +14,7 @@ so that ``import explorer`` stays light.
 from importlib import import_module
 
 from explorer.engine.bound import LdpBest, best_ldp
+from explorer.engine.estimation import OnlineEstimator
 from explorer.engine.families import FAMILIES, Family, family
 from explorer.engine.information import (
     SCORES,
@@ -31,34 +32,54 @@ from explorer.engine.information import (
 from explorer.engine.interval import Interval
 from explorer.engine.likelihood import log_likelihood, log_likelihood_gradient
 from explorer.engine.mechanisms import MECHANISMS, Mechanism, Privacy, mechanism
+from explorer.engine.priors import IndependentPrior, Prior, SemiConjugatePrior
+from explorer.engine.samplers import SAMPLERS, ImpossibleAnswerError, Info, Posterior
+from explorer.engine.simulation import Step, Trace, iter_simulation, simulate
+from explorer.engine.truncation import POLICIES, Fixed, Oracle, Policy
 
 _VIEWS = {"FisherMap": "explorer.views.fisher_map"}
 
 __all__ = [
     "FAMILIES",
     "MECHANISMS",
+    "POLICIES",
+    "SAMPLERS",
     "SCORES",
     "BestInterval",
     "Estimate",
     "Family",
     "FisherMap",
+    "Fixed",
+    "ImpossibleAnswerError",
+    "IndependentPrior",
+    "Info",
     "Interval",
     "LdpBest",
     "Mechanism",
     "NoBestIntervalError",
+    "OnlineEstimator",
+    "Oracle",
+    "Policy",
+    "Posterior",
+    "Prior",
     "Privacy",
+    "SemiConjugatePrior",
+    "Step",
     "Surface",
+    "Trace",
     "best_interval",
     "best_ldp",
     "classical_information",
     "family",
     "fisher_information",
+    "iter_simulation",
     "log_likelihood",
     "log_likelihood_gradient",
     "mechanism",
     "monte_carlo_information",
     "score_function",
     "score_surface",
+    "simulate",
 ]
 
 

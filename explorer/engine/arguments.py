@@ -62,7 +62,7 @@ def whole(name: str, value: int, least: int) -> int:
 def finite_array(name: str, value) -> np.ndarray:
     """An array of finite numbers, as float64."""
     array = _array(name, value)
-    if not np.all(np.isfinite(array)):
+    if not np.isfinite(array).all():
         raise ValueError(f"{name} must be finite, got {_culprit(array, ~np.isfinite(array))}")
     return array
 

@@ -59,4 +59,4 @@ class Interval(_Pair):
 
     def clip(self, x):
         """The paper's ``T_l^r(x)``."""
-        return np.clip(x, self.left, self.right)
+        return np.minimum(np.maximum(x, self.left), self.right)

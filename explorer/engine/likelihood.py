@@ -63,19 +63,25 @@ def total_log_likelihood(y, left, right, mu, sigma, family: Family, mechanism: M
 
     For the samplers: contiguous float arrays in, no checks, all cores where it is worth it.
     """
-    closed_form = isinstance(family, Normal) and isinstance(mechanism, LaplaceMechanism)
+    # The closed form is written for likelihoods within the floating-point range: none is below e^-epsilon.
+    closed_form = isinstance(family, Normal) and isinstance(mechanism, LaplaceMechanism) and mechanism.epsilon <= 200
 
     def block(mu, sigma):
         if closed_form:
             return normal_laplace_total(y, left, right, mu, sigma, mechanism.epsilon)
         return total(*family.code, *mechanism.code, y, left, right, mu, sigma)
 
+    size = max(128, -(-mu.size // 8))  # of a block: by the work alone, whatever the number of threads
     cheap = closed_form or isinstance(mechanism, RandomizedResponse | Piecewise)
-    size = max(256, -(-mu.size // 8))  # of a block: by the work alone, whatever the number of threads
     if y.size * mu.size < (10_000 if cheap else 1_000) or mu.size <= size:
         return block(mu, sigma)
+    order = np.argsort(sigma, kind="stable")  # alike together: what cannot matter to any of a block is left out
+    mu, sigma = mu[order], sigma[order]
     starts = range(0, mu.size, size)
-    return np.concatenate(share(lambda start: block(mu[start : start + size], sigma[start : start + size]), starts))
+    parts = share(lambda start: block(mu[start : start + size], sigma[start : start + size]), starts)
+    out = np.empty(mu.size)
+    out[order] = np.concatenate(parts)
+    return out
 
 
 def _evaluate(y, mu, sigma, left, right, epsilon, family, mechanism, delta) -> np.ndarray:

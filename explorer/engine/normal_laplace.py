@@ -6,11 +6,12 @@ the normal density smoothed by one side of the noise. Then for an answer ``y`` i
     2 scale p(y) = H(gamma) + H(-gamma) + e^{-(y-l)/scale} (Phi(alpha) - H(alpha))
                                         + e^{-(r-y)/scale} (Phi(-beta) - H(-beta))
 
-with ``alpha, gamma, beta = (l, y, r - mu)/sigma``; outside ``[l, r]`` it decays as the noise does. Both
+with ``alpha, gamma, beta = (l, y, r - mu)/sigma``. Below ``l`` it decays as the noise does, and at ``l`` two terms
+cancel: ``H(-alpha) + Phi(alpha) + e^{-epsilon} (Phi(-beta) - H(-beta))``; above ``r`` it is the mirror image. Both
 brackets are positive and every term is at most ``2 scale p``, so nothing cancels. Through
 ``erfcx(x) = e^{x^2} erfc(x)`` all exponents are at most 0, so nothing overflows.
 
-The loop over particles is plain arithmetic without calls, so that the compiler vectorises it.
+The loops over particles are plain arithmetic without calls, so that the compiler vectorises them.
 """
 
 import math
@@ -18,27 +19,30 @@ import math
 import numpy as np
 
 from explorer.engine.compiled import inlined, kernel
-from explorer.engine.vector_math import exp_negative, half_erfcx
+from explorer.engine.vector_math import exp_negative, half_erfcx, log_positive
 
 # Both arms of each choice below are computed first: a choice between two finished numbers is one
 # vector instruction, a branch would end the vectorisation.
 
 
 @inlined
-def _smoothed(t, s, bell):
-    """``H(t)``; ``bell = exp(-t^2/2)``."""
-    u = s - t
-    tail = half_erfcx(abs(u)) * bell
-    rest = exp_negative(min(-s * (t - 0.5 * s), 0.0)) - tail
-    return tail if u >= 0 else rest
+def _below(t, bell):
+    """``Phi(t)``; ``bell = exp(-t^2/2)``."""
+    tail = half_erfcx(abs(t)) * bell
+    rest = 1 - tail
+    return tail if t < 0 else rest
 
 
 @inlined
-def _below(t, s, bell):
-    """``Phi(t) - H(t)``."""
-    tail = half_erfcx(abs(t)) * bell
-    rest = 1 - tail
-    return (tail if t < 0 else rest) - _smoothed(t, s, bell)
+def _smoothed(t, s, factor, decay):
+    """``factor * H(t)`` for a factor in [0, 1]: ``factor`` comes times the bell, and ``decay = factor e^{-s(t-s/2)}``.
+
+    The decay is only looked at where t > s, where it is below 1.
+    """
+    u = s - t
+    tail = half_erfcx(abs(u)) * factor
+    rest = decay - tail
+    return tail if u >= 0 else rest
 
 
 @kernel
@@ -51,24 +55,56 @@ def normal_laplace_total(y, left, right, mu, sigma, epsilon):
     constant = 0.0
     # One factor is at least e^-epsilon: so many of them stay far from underflow.
     together = max(1, int(500.0 / (epsilon + 1)))
+    # An end of the interval that lies so many sigmas outside holds less than e^-36 of the smallest likelihood, e^-epsilon.
+    out_of_sight = math.sqrt(2 * (epsilon + 36)) * sigma.max() if particles else 0.0
+    lowest, highest = (mu.min() - out_of_sight, mu.max() + out_of_sight) if particles else (0.0, 0.0)
     for t in range(y.size):
         low, high = left[t], right[t]
         rate = epsilon / (high - low)
-        inside = min(max(y[t], low), high)
-        at_low, at_high = math.exp(-(inside - low) * rate), math.exp(-(high - inside) * rate)
-        constant += math.log(0.5 * rate) - abs(y[t] - inside) * rate
-        for j in range(particles):
-            alpha = (low - mu[j]) * precision[j]
-            beta = (high - mu[j]) * precision[j]
-            gamma = (inside - mu[j]) * precision[j]
-            s = sigma[j] * rate
-            bell = exp_negative(-0.5 * gamma * gamma)
-            p = _smoothed(gamma, s, bell) + _smoothed(-gamma, s, bell)
-            p += at_low * _below(alpha, s, exp_negative(-0.5 * alpha * alpha))
-            p += at_high * _below(-beta, s, exp_negative(-0.5 * beta * beta))
-            product[j] *= p
+        constant += math.log(0.5 * rate)
+        if low < lowest and highest < high and low < y[t] < high:
+            for j in range(particles):
+                gamma = (y[t] - mu[j]) * precision[j]
+                s = sigma[j] * rate
+                bell = exp_negative(-0.5 * gamma * gamma)
+                rise = exp_negative(min(s * (0.5 * s - gamma), 0.0))
+                fall = exp_negative(min(s * (0.5 * s + gamma), 0.0))
+                product[j] *= _smoothed(gamma, s, bell, rise) + _smoothed(-gamma, s, bell, fall)
+        elif low < y[t] < high:
+            at_low, at_high = math.exp(-(y[t] - low) * rate), math.exp(-(high - y[t]) * rate)
+            for j in range(particles):
+                alpha = (low - mu[j]) * precision[j]
+                beta = (high - mu[j]) * precision[j]
+                gamma = (y[t] - mu[j]) * precision[j]
+                s = sigma[j] * rate
+                bell = exp_negative(-0.5 * gamma * gamma)
+                low_bell = exp_negative(-0.5 * alpha * alpha)
+                high_bell = exp_negative(-0.5 * beta * beta)
+                # at_low e^{-s(alpha - s/2)} is e^{-s(gamma - s/2)}: one exponential serves both, on either side.
+                rise = exp_negative(min(s * (0.5 * s - gamma), 0.0))
+                fall = exp_negative(min(s * (0.5 * s + gamma), 0.0))
+                p = _smoothed(gamma, s, bell, rise) + _smoothed(-gamma, s, bell, fall)
+                p += at_low * _below(alpha, low_bell) - _smoothed(alpha, s, at_low * low_bell, rise)
+                p += at_high * _below(-beta, high_bell) - _smoothed(-beta, s, at_high * high_bell, fall)
+                product[j] *= p
+        else:
+            # Above r, everything is mirrored.
+            side = 1.0 if y[t] <= low else -1.0
+            near, far = (low, high) if y[t] <= low else (high, low)
+            constant -= abs(y[t] - near) * rate
+            at_far = math.exp(-epsilon)
+            for j in range(particles):
+                alpha = side * (near - mu[j]) * precision[j]
+                beta = side * (far - mu[j]) * precision[j]
+                s = sigma[j] * rate
+                near_bell = exp_negative(-0.5 * alpha * alpha)
+                far_bell = exp_negative(-0.5 * beta * beta)
+                fall = exp_negative(min(s * (0.5 * s + alpha), 0.0))
+                p = _smoothed(-alpha, s, near_bell, fall) + _below(alpha, near_bell)
+                p += at_far * _below(-beta, far_bell) - _smoothed(-beta, s, at_far * far_bell, fall)
+                product[j] *= p
         if (t + 1) % together == 0 or t + 1 == y.size:
             for j in range(particles):
-                out[j] += math.log(product[j])
+                out[j] += log_positive(product[j])
                 product[j] = 1.0
     return out + constant

@@ -6,7 +6,7 @@ and, as proposal, the smoothed cloud itself. As the posterior narrows like 1/sqr
 spaced times, so that n answers cost O(N n) although each move looks at all answers so far.
 
 *Have they moved?* A proposal does not depend on where its particle is, so one that is accepted has forgotten its
-ancestor. Moves are repeated until four particles in five have been replaced in this way.
+ancestor. Moves are repeated until three particles in four have been replaced in this way.
 
 An answer that would leave fewer than a tenth of the particles effective is taken in by steps: first a power of its
 likelihood, resampled and moved, then the rest. So a surprise does not leave one survivor.
@@ -31,7 +31,7 @@ RESAMPLE_BELOW = 0.5
 #: and an answer is taken in by steps if it would fall below this one.
 TEMPER_BELOW = 0.1
 #: The cloud has moved when this share of the particles has accepted a proposal,
-MOVED = 0.8
+MOVED = 0.75
 #: or after so many attempts.
 MOST_MOVES = 30
 

@@ -9,7 +9,6 @@ from functools import cached_property
 
 import numpy as np
 
-from explorer.engine.arguments import finite_array
 from explorer.engine.compiled import kernel
 
 
@@ -61,8 +60,8 @@ class Posterior:
 
     def quantiles(self, q) -> np.ndarray:
         """The values below which fractions ``q`` of the posterior lie, shape (..., 2)."""
-        q = finite_array("q", q)
-        if np.any((q < 0) | (q > 1)):
+        q = np.asarray(q, dtype=float)
+        if q.size and not (q.min() >= 0 and q.max() <= 1):
             raise ValueError(f"q must lie between 0 and 1, got {q}")
         out = np.empty((q.size, 2))
         for column in (0, 1):

@@ -1,20 +1,25 @@
 """A cloud of particles, smoothed into a density that one can draw from: the proposals of the samplers' moves.
 
-A mixture of Student kernels around some of the particles, drawn towards the mean so that the mixture has the
-cloud's covariance (Liu & West 2001). It follows the cloud's shape, also where it is bent or has two humps, and its
-tails are heavier than those of a posterior. In two dimensions a Student density with an even number of degrees of
-freedom is a whole power, so the mixture's density is plain arithmetic that the compiler vectorises.
+A mixture of Student kernels. Most of it follows the cloud's shape, also where that is bent or has two humps: kernels
+around some of the particles, drawn towards the mean so that together they have the cloud's covariance (Liu & West
+2001). The rest is one wide kernel around the mean. Some hundred particles say little about a posterior's tails, and a
+proposal that is thin there would cut them off, more and more with every move.
+
+In two dimensions a Student density with an even number of degrees of freedom is a whole power, so the mixture's density
+is plain arithmetic that the compiler vectorises.
 """
 
 import math
 
 import numpy as np
 
-from explorer.engine.compiled import kernel
+from explorer.engine.compiled import inlined, kernel
 from explorer.engine.samplers.resampling import systematic
 
 _CENTRES = 128
 _DF = 6
+#: The wide kernel's share, and its scale in units of the cloud's standard deviation.
+_WIDE_SHARE, _WIDE_SCALE = 0.25, 1.6
 
 
 class SmoothedCloud:
@@ -27,20 +32,21 @@ class SmoothedCloud:
         self._root = _cholesky(covariance, floor)
         self._inverse = _inverse(self._root)
         size = min(_CENTRES, len(points))
-        chosen = systematic(rng, weights, size)
-        bandwidth = size ** (-1 / 6)  # the rule for two dimensions
-        self._centres = np.ascontiguousarray((centred[chosen] @ self._inverse.T).T) * math.sqrt(1 - bandwidth**2)
-        self._scale = bandwidth * math.sqrt((_DF - 2) / _DF) if size > 1 else 1.0
+        bandwidth = size ** (-1 / 6)  # the usual one in two dimensions
+        chosen = centred[systematic(rng, weights, size)] @ self._inverse.T
+        self._centres = np.ascontiguousarray(chosen.T) * math.sqrt(1 - bandwidth**2)
+        self._scale = bandwidth * math.sqrt((_DF - 2) / _DF)
 
     def draw(self, rng: np.random.Generator, size: int) -> np.ndarray:
         """Independent draws, shape (size, 2)."""
         # The first numbers of a stream belong to the first particles, however many there are.
-        uniform = rng.random((size, 4))
-        centre = (uniform[:, 0] * self._centres.shape[1]).astype(np.int64)
-        angle = 2 * math.pi * uniform[:, 1]
-        # |t|^2 / 2 of a bivariate Student variable is F(2, df)-distributed, which inverts in closed form
-        radius = np.sqrt(_DF * ((1 - uniform[:, 2]) ** (-2 / _DF) - 1)) * self._scale
-        whitened = self._centres[:, centre] + radius * np.stack([np.cos(angle), np.sin(angle)])
+        which, turn, distance = rng.random((size, 3)).T
+        wide = which < _WIDE_SHARE
+        centre = ((which - _WIDE_SHARE) / (1 - _WIDE_SHARE) * self._centres.shape[1]).astype(np.int64)
+        at = np.where(wide, 0.0, self._centres[:, np.maximum(centre, 0)])
+        # |t|^2 / 2 of a bivariate Student variable is F(2, df)-distributed, whose quantiles have a closed form.
+        radius = np.sqrt(_DF * ((1 - distance) ** (-2 / _DF) - 1)) * np.where(wide, _WIDE_SCALE, self._scale)
+        whitened = at + radius * np.stack([np.cos(2 * math.pi * turn), np.sin(2 * math.pi * turn)])
         return self._mean + whitened.T @ self._root.T
 
     def log_density(self, points: np.ndarray) -> np.ndarray:
@@ -63,12 +69,19 @@ def _inverse(root: np.ndarray) -> np.ndarray:
 
 @kernel
 def _mixture(x, y, centre_x, centre_y, scale):
-    out = np.zeros(x.size)
-    factor = 1 / (_DF * scale * scale)
+    out = np.empty(x.size)
+    narrow, wide = 1 / (_DF * scale * scale), 1 / (_DF * _WIDE_SCALE * _WIDE_SCALE)
+    for i in range(x.size):
+        out[i] = _WIDE_SHARE * wide * _to_the_fourth(1 / (1 + (x[i] * x[i] + y[i] * y[i]) * wide))
+    share = (1 - _WIDE_SHARE) / centre_x.size * narrow
     for k in range(centre_x.size):
         for i in range(x.size):
             dx, dy = x[i] - centre_x[k], y[i] - centre_y[k]
-            square = 1 / (1 + (dx * dx + dy * dy) * factor)
-            square *= square
-            out[i] += square * square  # (df + 2)/2 = 4
+            out[i] += share * _to_the_fourth(1 / (1 + (dx * dx + dy * dy) * narrow))
     return out
+
+
+@inlined
+def _to_the_fourth(x):  # (df + 2)/2 = 4
+    square = x * x
+    return square * square

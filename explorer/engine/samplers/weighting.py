@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from explorer.engine.compiled import kernel
+from explorer.engine.vector_math import exp_negative
 
 
 @kernel
@@ -22,9 +23,10 @@ def reweight(log_weights, gain, exponent):
         top = max(top, out[i])
     if not -math.inf < top < math.inf:
         return out, weights, -math.inf, 0.0
+    for i in range(size):  # a loop of its own, which the compiler vectorises
+        weights[i] = exp_negative(out[i] - top)
     total = 0.0
     for i in range(size):
-        weights[i] = math.exp(out[i] - top)
         total += weights[i]
     log_total, squares = top + math.log(total), 0.0
     for i in range(size):
