@@ -40,7 +40,9 @@ def _against_plain_resample_move() -> None:
         ratio >= 300,
     )
     same = ex.simulate(MU, SIGMA, short, EPSILON, particles=PARTICLES, seed=1)
-    print(f"  posterior mean of mu after {short} answers: {same.mean[-1, 0]:.2f} ± {same.sd[-1, 0]:.2f}, plain {plain:.2f}")
+    print(
+        f"  posterior mean of mu after {short} answers: {same.mean[-1, 0]:.2f} ± {same.sd[-1, 0]:.2f}, plain {plain:.2f}"
+    )
 
 
 def _plain_resample_move(n: int, rng: np.random.Generator) -> float:

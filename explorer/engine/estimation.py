@@ -185,7 +185,9 @@ class OnlineEstimator:
                 lambda known: find_policy(known["name"], self.family, self.mechanism, self.score, **known["arguments"]),
             )
             self._particle_rng, self._policy_rng = map(_generator, header["random"])
-            fields = {name: arrays[f"state.{name}"] for name in self.sampler.state_type._fields if f"state.{name}" in arrays}
+            fields = {
+                name: arrays[f"state.{name}"] for name in self.sampler.state_type._fields if f"state.{name}" in arrays
+            }
             history = History(*(arrays[f"history.{name}"] for name in ("y", "left", "right")))
             self._state = self.sampler.state_type(**fields, **header["state"], history=history)
             self._interval = Interval.of(header["interval"])

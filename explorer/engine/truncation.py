@@ -93,7 +93,10 @@ class PseudoBayesian(_FromBest):
 
         # Start from what is best for one of them, or from an interval as wide as they are spread.
         starts = [_placed(self.best, *pair) for pair in theta]
-        starts += [_placed(self.best, mu.mean(), sigma.mean()), _placed(Interval(-1, 1), mu.mean(), mu.std() + sigma.min())]
+        starts += [
+            _placed(self.best, mu.mean(), sigma.mean()),
+            _placed(Interval(-1, 1), mu.mean(), mu.std() + sigma.min()),
+        ]
         start = starts[int(np.argmax(average(*np.array(starts).T)))]
         scale = start.width
 

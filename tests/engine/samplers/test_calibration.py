@@ -1,0 +1,51 @@
+"""Simulation-based calibration: parameters from the prior, adaptive runs, and the ranks of the truth uniform."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import explorer as ex
+
+#: Wide beside what 25 answers tell, but all of it within reach of intervals that adapt.
+PRIOR = ex.SemiConjugatePrior(mean=3, variance=25, shape=3, scale=8)
+BINS = 10
+
+
+def ranks(sampler: str, runs: int, **settings) -> np.ndarray:
+    """The posterior probability below the true mu and sigma, for each run."""
+    out = np.empty((runs, 2))
+    for run, (mu, sigma) in enumerate(PRIOR.sample(np.random.default_rng(7), runs)):
+        *_, last = ex.iter_simulation(mu, sigma, n=25, prior=PRIOR, sampler=sampler, seed=run, **settings)
+        out[run] = last.posterior.weights @ (last.posterior.particles < [mu, sigma])
+    return out
+
+
+@pytest.mark.parametrize(
+    ("sampler", "runs", "settings"),
+    [
+        ("marginal", 1000, {"epsilon": 5, "particles": 300}),
+        ("marginal", 600, {"epsilon": 3, "mechanism": "piecewise", "score": "trace", "particles": 300}),
+        ("resample_move", 600, {"epsilon": 5, "particles": 300}),
+        ("resample_move", 400, {"epsilon": 3, "mechanism": "piecewise", "score": "trace", "particles": 300}),
+    ],
+    ids=lambda value: value if isinstance(value, str) else None,
+)
+def test_ranks_are_uniform(sampler, runs, settings):
+    found = ranks(sampler, runs, **settings)
+    for column in (0, 1):
+        counts = np.histogram(found[:, column], bins=BINS, range=(0, 1))[0]
+        assert stats.chisquare(counts).pvalue > 0.001, counts
+        assert stats.kstest(found[:, column], "uniform").pvalue > 0.001
+
+
+def test_the_ranks_would_show_too_little_noise():
+    """The test has teeth: individuals who add a third of the noise that the likelihood believes in are found out."""
+    found = []
+    for run, (mu, sigma) in enumerate(PRIOR.sample(np.random.default_rng(7), 400)):
+        rng = np.random.default_rng(run)
+        estimator = ex.OnlineEstimator(1.0, prior=PRIOR, particles=300, seed=run)
+        for _ in range(25):
+            interval = estimator.interval
+            estimator.observe(float(interval.clip(rng.normal(mu, sigma)) + rng.laplace(0, interval.width / 3)))
+        found.append(estimator.posterior.weights @ (estimator.posterior.particles[:, 0] < mu))
+    assert stats.kstest(found, "uniform").pvalue < 1e-4
