@@ -20,6 +20,14 @@ def positive(name: str, value: float) -> float:
     return number
 
 
+def finite(name: str, value: float) -> float:
+    """A finite number."""
+    number = _number(name, value)
+    if not math.isfinite(number):
+        raise ValueError(f"{name} must be finite, got {value!r}")
+    return number
+
+
 def probability(name: str, value: float) -> float:
     """A number strictly between 0 and 1."""
     number = _number(name, value)

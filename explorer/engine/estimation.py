@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from explorer.engine import archive
-from explorer.engine.arguments import finite_array, seed_sequence
+from explorer.engine.arguments import finite, seed_sequence
 from explorer.engine.families import Family, family as find_family
 from explorer.engine.history import History
 from explorer.engine.information import Score
@@ -103,9 +103,7 @@ class OnlineEstimator:
         ValueError, and nothing has changed.
         """
         asked = self._interval if interval is None else Interval.of(interval)
-        answer = finite_array("y", y)
-        if answer.ndim:
-            raise ValueError(f"y must be one number, got an array of shape {answer.shape}")
+        answer = finite("y", y)
         if not self.mechanism.can_release(answer, asked):
             low, high = self.mechanism.support(asked)
             raise ValueError(
@@ -114,7 +112,7 @@ class OnlineEstimator:
             )
         before = [rng.bit_generator.state for rng in (self._particle_rng, self._policy_rng)]
         try:
-            state, info = self.sampler.step(self._particle_rng, self._state, float(answer), asked)
+            state, info = self.sampler.step(self._particle_rng, self._state, answer, asked)
             posterior = self.sampler.posterior(state)
             following = self.policy.choose(posterior, self._policy_rng.random())
         except BaseException:  # also an interruption: all or nothing

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import special
 
-from explorer.engine.arguments import finite_array, positive
+from explorer.engine.arguments import finite, positive
 from explorer.engine.uniform import open_uniform
 
 _HALF_LOG_2PI = 0.5 * np.log(2 * np.pi)
@@ -73,7 +73,7 @@ class SemiConjugatePrior(Prior):
     """mu ~ N(mean, variance) and, independently, sigma^2 ~ IG(shape, scale)."""
 
     def __init__(self, mean: float = 0.0, variance: float = 1e4, shape: float = 1.0, scale: float = 1.0) -> None:
-        self.mean = float(finite_array("mean", mean))
+        self.mean = finite("mean", mean)
         self.variance = positive("variance", variance)
         self.shape = positive("shape", shape)
         self.scale = positive("scale", scale)

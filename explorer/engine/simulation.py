@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from explorer.engine import archive
-from explorer.engine.arguments import finite_array, positive, seed_sequence, whole
+from explorer.engine.arguments import finite, finite_array, positive, seed_sequence, whole
 from explorer.engine.estimation import OnlineEstimator
 from explorer.engine.families import Family, family as find_family
 from explorer.engine.interval import Interval
@@ -129,7 +129,7 @@ def iter_simulation(
 
     The policy ``"fixed"`` uses ``first_interval`` or, as the paper does, mu ± 10 sigma.
     """
-    mu, sigma, n = float(finite_array("mu", mu)), positive("sigma", sigma), whole("n", n, 1)
+    mu, sigma, n = finite("mu", mu), positive("sigma", sigma), whole("n", n, 1)
     chosen, mech = find_family(family), find_mechanism(mechanism, epsilon, delta)
     first = estimator.get("first_interval")
     if policy == "fixed" and first is None:

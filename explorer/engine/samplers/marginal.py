@@ -6,7 +6,9 @@ and, as proposal, the smoothed cloud itself. As the posterior narrows like 1/sqr
 spaced times, so that n answers cost O(N n) although each move looks at all answers so far.
 
 *Have they moved?* A proposal does not depend on where its particle is, so one that is accepted has forgotten its
-ancestor. Moves are repeated until three particles in four have been replaced in this way.
+ancestor. Moves are repeated until three particles in four have been replaced in this way. If two rounds are not enough,
+the posterior is not what a smooth cloud can follow, a needle in a haystack perhaps: then every other round is a random
+walk with steps of all sizes, which finds its way at any scale.
 
 An answer that would leave fewer than a tenth of the particles effective is taken in by steps: first a power of its
 likelihood, resampled and moved, then the rest. So a surprise does not leave one survivor.
@@ -116,24 +118,36 @@ class Marginal(Sampler):
             cloud = SmoothedCloud(rng, points, weights, self._narrowest(points, weights, len(history)))
             ancestors = systematic(rng, weights)
             points, past, gain, log_weights = points[ancestors], past[ancestors], gain[ancestors], np.log(even)
-            level = self._log_target(points, past, gain, taken) - cloud.log_density(points)
+            target, density = self._log_target(points, past, gain, taken), cloud.log_density(points)
             moved = np.zeros(self.particles, dtype=bool)
-            for _ in range(MOST_MOVES):
-                proposal = cloud.draw(rng, self.particles)
+            for attempt in range(MOST_MOVES):
+                walk = attempt >= 2 and attempt % 2 == 0
+                proposal = cloud.walk(rng, points) if walk else cloud.draw(rng, self.particles)
                 log_uniform = np.log1p(-rng.random(self.particles))
                 inside = np.abs(proposal[:, 1]) < np.log(LARGEST_SIGMA)
                 proposal[~inside] = points[~inside]
                 theta = _parameters(proposal)
                 new_past = self._log_likelihood(theta, history, 0, len(history) - 1)
                 new_gain = self._log_likelihood(theta, history, len(history) - 1)
-                new_level = self._log_target(proposal, new_past, new_gain, taken) - cloud.log_density(proposal)
-                accept = inside & (log_uniform < new_level - level)
-                for array, new in ((points, proposal), (past, new_past), (gain, new_gain), (level, new_level)):
+                new_target, new_density = (
+                    self._log_target(proposal, new_past, new_gain, taken),
+                    cloud.log_density(proposal),
+                )
+                ratio = new_target - target - (0 if walk else new_density - density)
+                accept = inside & (log_uniform < ratio)
+                for array, new in (
+                    (points, proposal),
+                    (past, new_past),
+                    (gain, new_gain),
+                    (target, new_target),
+                    (density, new_density),
+                ):
                     array[accept] = new[accept]
-                moved |= accept
                 work += self.particles * len(history)
                 proposed += self.particles
                 accepted += np.count_nonzero(accept)
+                if not walk:
+                    moved |= accept
                 if np.count_nonzero(moved) >= MOVED * self.particles:
                     break
 

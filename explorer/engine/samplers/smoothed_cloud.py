@@ -49,6 +49,11 @@ class SmoothedCloud:
         whitened = at + radius * np.stack([np.cos(2 * math.pi * turn), np.sin(2 * math.pi * turn)])
         return self._mean + whitened.T @ self._root.T
 
+    def walk(self, rng: np.random.Generator, points: np.ndarray) -> np.ndarray:
+        """Steps from the points, as likely as their opposites: some as wide as the cloud, some a thousandth of that."""
+        size = 10 ** (-3 * rng.random((len(points), 1)))
+        return points + size * rng.standard_normal(points.shape) @ self._root.T
+
     def log_density(self, points: np.ndarray) -> np.ndarray:
         """Up to a constant."""
         whitened = np.ascontiguousarray(((points - self._mean) @ self._inverse.T).T)
