@@ -8,7 +8,7 @@ import csv
 import json
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 EPSILONS = (0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
@@ -76,6 +76,38 @@ def _build_parser() -> argparse.ArgumentParser:
     fisher.add_argument("--json", action="store_true", help="print exact numbers as JSON")
     fisher.set_defaults(run=_fisher)
 
+    simulate = commands.add_parser(
+        "simulate",
+        help="simulate a run: individuals answer one by one, the posterior and the interval follow",
+        description="One simulated run of the whole method, and what is known about mu and sigma at some of its steps. "
+        "The policy 'fixed' asks for mu ± 10 sigma, or for --first-interval, always.",
+    )
+    add = simulate.add_argument
+    add("--mu", type=float, default=50.0, metavar="M", help="the population's location (default 50)")
+    add("--sigma", type=float, default=10**0.5, metavar="S", help="the population's scale (default sqrt 10)")
+    add("-n", "--n", type=int, default=1000, metavar="N", help="individuals (default 1000)")
+    add("--epsilon", type=float, default=1.0, metavar="E", help="privacy level (default 1)")
+    add("--mechanism", default="laplace", metavar="NAME", help="laplace, gaussian, randomized_response, piecewise")
+    add("--delta", type=float, default=1e-5, metavar="D", help="delta of the gaussian mechanism (default 1e-5)")
+    add("--family", default="normal", metavar="NAME", help="normal, student_t, logistic, laplace, gumbel")
+    add("--df", type=float, metavar="DF", help="degrees of freedom of student_t (default 5)")
+    add("--sampler", default="marginal", metavar="NAME", help="marginal, resample_move, grid")
+    add("--particles", type=int, default=1000, metavar="N", help="particles of the sampler (default 1000)")
+    add("--resampling", metavar="NAME", help="of resample_move: multinomial, systematic, stratified, residual")
+    add("--subset", type=int, metavar="K", help="of resample_move: move only so many latent values in a step")
+    add("--policy", default="thompson", metavar="NAME", help="thompson, plug_in, pseudo_bayesian, fixed, oracle")
+    add("--score", default="mu", metavar="NAME", help="what intervals maximise: mu, sigma, trace, det, mu|sigma")
+    add(
+        "--first-interval", type=float, nargs=2, metavar=("L", "R"), help="the first interval (default: from the prior)"
+    )
+    add("--prior", type=float, nargs=4, default=(0, 1e4, 1, 1), metavar=("MEAN", "VAR", "SHAPE", "SCALE"),
+        help="mu ~ N(MEAN, VAR), sigma^2 ~ IG(SHAPE, SCALE) (default 0 1e4 1 1)")  # fmt: skip
+    add("--seed", type=int, metavar="K", help="of all random numbers: the same seed gives the same run")
+    add("--keep", type=int, default=20, metavar="K", help="keep the particles of every K-th step in --out (default 20)")
+    add("--out", metavar="FILE", help="write the whole trace to FILE, .npz")
+    add("--json", action="store_true", help="print exact numbers as JSON")
+    simulate.set_defaults(run=_simulate)
+
     serve = commands.add_parser("serve", help="start the app in the browser", description="Start the app.")
     serve.add_argument("--port", type=int, default=5006, metavar="P", help="port (0: any free one)")
     serve.add_argument("--address", default="127.0.0.1", metavar="A", help="address to listen on")
@@ -88,7 +120,7 @@ def _fisher(options: argparse.Namespace) -> int:
     import explorer as ex
 
     names = list(ex.MECHANISMS) if options.mechanism == ["all"] else options.mechanism
-    family = ex.family(options.family, **({} if options.df is None else {"df": options.df}))
+    family = _family(options)
     mechanisms = [ex.mechanism(name, epsilon, options.delta) for epsilon in options.epsilon for name in names]
     if options.surface:
         return _write_surface(options, family, mechanisms)
@@ -105,6 +137,12 @@ def _fisher(options: argparse.Namespace) -> int:
     if "gaussian" in names:
         print(f"gaussian is (ε, δ)-private with δ = {options.delta:g}: the best ε-LDP mechanism does not bound it.")
     return 0
+
+
+def _family(options: argparse.Namespace):
+    import explorer as ex
+
+    return ex.family(options.family, **({} if options.df is None else {"df": options.df}))
 
 
 _COLUMNS = {
@@ -190,6 +228,75 @@ def _write_surface(options: argparse.Namespace, family, mechanisms: list) -> int
     return 0
 
 
+#: The steps of a run that its table shows, beside the last.
+_SHOWN = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
+
+
+def _simulate(options: argparse.Namespace) -> int:
+    from tqdm import tqdm
+
+    import explorer as ex
+
+    if options.out and Path(options.out).suffix != ".npz":
+        raise ValueError(f"--out must end in .npz, got {options.out!r}")
+    if options.out and not Path(options.out).parent.is_dir():  # told now, not after a long run
+        raise ValueError(f"--out {options.out} cannot be written: there is no such folder")
+    elsewhere = {"run", "command", "family", "df", "prior", "resampling", "subset", "out", "json"}
+    settings = {name: value for name, value in vars(options).items() if name not in elsewhere}
+    settings["family"] = _family(options)
+    settings["prior"] = ex.SemiConjugatePrior(*options.prior)
+    settings["sampler_options"] = {
+        name: getattr(options, name) for name in ("resampling", "subset") if getattr(options, name) is not None
+    }
+    # Nobody needs a bar for what takes less than a second.
+    with tqdm(total=options.n, unit=" answers", delay=1, disable=not sys.stderr.isatty(), leave=False) as bar:
+        trace = ex.simulate(**settings, progress=lambda t: bar.update())
+    if options.out:
+        try:
+            trace.save(options.out)
+        except OSError as error:
+            raise ValueError(f"--out {options.out} cannot be written: {error.strerror}") from None
+    shown = [t for t in _SHOWN if t < len(trace)] + [len(trace)]
+    rows = [_trace_row(trace, t) for t in shown]
+    if options.json:
+        print(json.dumps({"settings": trace.settings, "seconds": float(trace.seconds.sum()), "steps": rows}, indent=2))
+        return 0
+    mechanism = ex.mechanism(options.mechanism, options.epsilon, options.delta)
+    print(f"{settings['family']!r} population, mu = {options.mu:g}, sigma = {options.sigma:g}; {mechanism!r}")
+    # Quantiles, because under the paper's prior sigma has no posterior variance.
+    print("After t answers, the last of them y to [l, r]: posterior medians and 95 % intervals")
+    _print_table(["t", "l", "r", "y", "mu", "from", "to", "sigma", "from", "to", "ess"], map(_step_cells, rows))
+    print(f"log-evidence {trace.log_evidence[-1]:.3f}; {len(trace)} answers in {trace.seconds.sum():.2f} s")
+    if options.out:
+        print(f"Wrote {options.out}")
+    return 0
+
+
+def _trace_row(trace, t: int) -> dict:
+    """What was asked and answered at step t, and what is known after it."""
+    at = t - 1
+    return {
+        "t": t,
+        "left": float(trace.left[at]),
+        "right": float(trace.right[at]),
+        "y": float(trace.y[at]),
+        "mu": float(trace.mean[at, 0]),
+        "mu_sd": float(trace.sd[at, 0]),
+        "sigma": float(trace.mean[at, 1]),
+        "sigma_sd": float(trace.sd[at, 1]),
+        "quantiles": {f"{level:g}": trace.quantiles[at, k].tolist() for k, level in enumerate(trace.levels)},
+        "ess": float(trace.ess[at]),
+        "log_evidence": float(trace.log_evidence[at]),
+    }
+
+
+def _step_cells(row: dict) -> list[str]:
+    low, middle, high = row["quantiles"].values()
+    cells = [row["left"], row["right"], row["y"]]
+    cells += [value for column in (0, 1) for value in (middle[column], low[column], high[column])]
+    return [f"{row['t']}", *[f"{cell:.3f}" for cell in cells], f"{row['ess']:.0f}"]
+
+
 def _short(value: float | str | None) -> str:
     if value is None or isinstance(value, str):
         return value or "–"
@@ -198,7 +305,8 @@ def _short(value: float | str | None) -> str:
     return f"{value:.6f}".rstrip("0").rstrip(".") if readable else f"{value:.3e}"
 
 
-def _print_table(header: list[str], rows: list[list[str]]) -> None:
+def _print_table(header: list[str], rows: Iterable[list[str]]) -> None:
+    rows = list(rows)
     widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
     for row in [header, *rows]:
         print("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)).rstrip())

@@ -124,11 +124,11 @@ class OnlineEstimator:
     def save(self, path: str | Path) -> None:
         """Everything, in a file that `load` continues from bit for bit.
 
-        The file is a NumPy ``.npz`` without pickles. ``header`` is a JSON text: ``format`` and ``version``; ``epsilon``,
-        ``delta``, ``mechanism``, ``family``, ``prior``, ``score``, ``policy`` and ``sampler`` as they were given (null
-        for an object that has no name); ``interval``, the next one; ``random``, the state of both PCG64 streams;
-        ``state``, the sampler's numbers. ``history.y``, ``history.left`` and ``history.right`` are all answers and their
-        intervals, and ``state.*`` the sampler's arrays. It is written in full beside ``path`` and then renamed.
+        The file is a NumPy ``.npz`` without pickles. ``header`` is a JSON text: ``format`` and ``version``;
+        ``epsilon``, ``delta``, ``mechanism``, ``family``, ``prior``, ``score``, ``policy`` and ``sampler`` as they were
+        given (null for an object that has no name); ``interval``, the next one; ``random``, the state of both PCG64
+        streams; ``state``, the sampler's numbers. ``history.y``, ``history.left`` and ``history.right`` are all answers
+        and their intervals, and ``state.*`` the sampler's arrays. It is written beside ``path`` and then renamed.
         """
         known = type(self.policy) is POLICIES.get(self.policy.name)
         header = {

@@ -67,7 +67,7 @@ class Family:
 
     @cached_property
     def code(self) -> tuple:
-        """What kernels take: the addresses of four functions, the shape and its constant, the edges of smooth panels."""
+        """What kernels take: four functions' addresses, the shape and its constant, the edges of smooth panels."""
         logpdf = scalar_pointer(type(self).logpdf)
         return (
             logpdf,

@@ -71,9 +71,9 @@ def total_log_likelihood(y, left, right, mu, sigma, family: Family, mechanism: M
             return normal_laplace_total(y, left, right, mu, sigma, mechanism.epsilon)
         return total(*family.code, *mechanism.code, y, left, right, mu, sigma)
 
-    size = max(128, -(-mu.size // 8))  # of a block: by the work alone, whatever the number of threads
+    size = max(250, -(-mu.size // 8))  # of a block: by the work alone, whatever the number of threads
     cheap = closed_form or isinstance(mechanism, RandomizedResponse | Piecewise)
-    if y.size * mu.size < (10_000 if cheap else 1_000) or mu.size <= size:
+    if y.size * mu.size < (40_000 if cheap else 1_000) or mu.size <= size:
         return block(mu, sigma)
     order = np.argsort(sigma, kind="stable")  # alike together: what cannot matter to any of a block is left out
     mu, sigma = mu[order], sigma[order]

@@ -55,7 +55,7 @@ def normal_laplace_total(y, left, right, mu, sigma, epsilon):
     constant = 0.0
     # One factor is at least e^-epsilon: so many of them stay far from underflow.
     together = max(1, int(500.0 / (epsilon + 1)))
-    # An end of the interval that lies so many sigmas outside holds less than e^-36 of the smallest likelihood, e^-epsilon.
+    # An end that lies so many sigmas away holds less than e^-36 of the smallest likelihood, e^-epsilon.
     out_of_sight = math.sqrt(2 * (epsilon + 36)) * sigma.max() if particles else 0.0
     lowest, highest = (mu.min() - out_of_sight, mu.max() + out_of_sight) if particles else (0.0, 0.0)
     for t in range(y.size):

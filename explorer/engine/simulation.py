@@ -29,6 +29,7 @@ from explorer.engine.truncation import Policy, policy as find_policy
 #: Half the width of the fixed interval of the paper's non-adaptive method, in units of sigma.
 FIXED_HALF_WIDTH = 10.0
 _FORMAT, _VERSION = "explorer trace", 1
+_OVER_TIME = ("x", "y", "left", "right", "mean", "sd", "quantiles", "ess", "log_evidence", "resampled", "seconds")
 
 
 class Step(NamedTuple):
@@ -199,8 +200,7 @@ def simulate(
             progress(step.t)
         if cancelled is not None and cancelled():
             break
-    names = "x y left right mean sd quantiles ess log_evidence resampled seconds".split()
-    arrays = dict(zip(names, map(np.array, zip(*rows, strict=True)), strict=True))
+    arrays = dict(zip(_OVER_TIME, map(np.array, zip(*rows, strict=True)), strict=True))
     given = {"mu": mu, "sigma": sigma, "n": n, "epsilon": epsilon} | settings
     return Trace(**arrays, **_stacked(clouds), levels=levels, settings={k: _plain(v) for k, v in given.items()})
 

@@ -48,7 +48,7 @@ def test_impossible_answers_are_refused_and_change_nothing(sampler, mechanism):
         low, high = estimator.mechanism.support(estimator.interval)
         wrong += [low - 0.01 * (high - low), high + 0.01 * (high - low)]
     for y in wrong:
-        with pytest.raises(ValueError, match="^y "):
+        with pytest.raises(ValueError, match=r"^y "):
             estimator.observe(y)
     with pytest.raises(ValueError, match="left must be below right"):
         estimator.observe(1.0, interval=(2.0, 1.0))

@@ -7,10 +7,9 @@ so that no bump can hide between the nodes.
 
 Most of the plane soon matters no more. Cells without visible mass sleep: their density is not kept up to date.
 Privacy itself says when to wake them. One answer of an epsilon-private mechanism changes the ratio of two likelihoods
-by at most e**epsilon, so a cell's share of the posterior is bounded by what it was times e**(epsilon k) after k answers.
+by at most e**epsilon, so after k answers a cell's share of the posterior is at most what it was times e**(epsilon k).
 """
 
-import math
 from typing import NamedTuple
 
 import numpy as np

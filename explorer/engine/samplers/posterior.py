@@ -50,7 +50,12 @@ class Posterior:
 
     @property
     def sd(self) -> np.ndarray:
-        """Posterior standard deviations, shape (2,)."""
+        """Posterior standard deviations, shape (2,).
+
+        An answer's likelihood does not fall to 0 as sigma grows. Under a prior whose tail is as heavy as that of the
+        paper's IG(1, 1), the posterior variance of sigma is therefore infinite, and this is the spread of the
+        particles only: use quantiles.
+        """
         return self._moments[1]
 
     @property

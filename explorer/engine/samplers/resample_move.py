@@ -180,7 +180,7 @@ def _walk(rng, logpdf, shape, norm, kind, constants, x, mu, sigma, y, left, righ
     for i in range(mu.size):
         for k in chosen:
             noise = math.inf  # how closely the answer tells the value, if that lies in the interval
-            if kind == LAPLACE or kind == GAUSSIAN:
+            if kind in (LAPLACE, GAUSSIAN):
                 noise = (right[k] - left[k]) / constants[0]
             elif kind == PIECEWISE:
                 noise = 0.5 * (right[k] - left[k]) * constants[0]

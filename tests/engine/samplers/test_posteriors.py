@@ -116,7 +116,7 @@ def test_marginal_agrees_with_the_grid_for_other_families(family):
 def test_resample_move_agrees_with_the_grid(case):
     epsilon, name, n, away = case
     data = answers(epsilon, name, n, first_away=away)
-    # The less noise, the fewer values drawn from the population come near the answer: the paper's way needs more of them.
+    # The less noise, the fewer values drawn from the population come near the answer: so more must be drawn.
     particles = 20_000 if (epsilon, name) == (20.0, "piecewise") else 2000
     check_against_grid(data, lambda d: ResampleMove(d.family, d.mechanism, PRIOR, particles), 16)
 
