@@ -1,6 +1,7 @@
 """``python -m benchmarks`` (or ``python run.py bench``) prints every figure, as a ratio within one run where it can.
 
-Name some to run only those: ``python -m benchmarks information``. ``accuracy`` takes six minutes: only when named. Ends with code 1 if a target is missed.
+Name some to run only those: ``python -m benchmarks information``. ``accuracy`` takes six minutes and is only run when
+named. Ends with code 1 if a target is missed.
 """
 
 import importlib

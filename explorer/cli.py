@@ -266,9 +266,9 @@ def _simulate(options: argparse.Namespace) -> int:
     # Quantiles, because under the paper's prior sigma has no posterior variance.
     print("After t answers, the last of them y to [l, r]: posterior medians and 95 % intervals")
     _print_table(["t", "l", "r", "y", "mu", "from", "to", "sigma", "from", "to", "ess"], map(_step_cells, rows))
-    print(f"log-evidence {trace.log_evidence[-1]:.3f}; {len(trace)} answers in {trace.seconds.sum():.2f} s")
     if options.out:
         print(f"Wrote {options.out}")
+    print(f"{len(trace)} answers in {trace.seconds.sum():.2f} s", file=sys.stderr)
     return 0
 
 

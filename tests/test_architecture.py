@@ -79,6 +79,9 @@ for name in ex.MECHANISMS:
     ex.log_likelihood(1.0, 0, 1, -1, 1, 1.0, mechanism=name)
     total_log_likelihood(one, -one, one, one, one, ex.family("normal"), mech)
     total_log_likelihood(one, -one, one, one, one, ex.family("gumbel"), mech)
+for name in ex.SAMPLERS:
+    ex.simulate(n=6, epsilon=20.0, particles=20, sampler=name, seed=1)
+ex.simulate(n=6, family="gumbel", particles=20, sampler="resample_move", seed=1)
 """
 
 
@@ -114,8 +117,8 @@ print(total(one, -one, one, one, one, ex.family("normal"), ex.mechanism("laplace
     before = float(run_python(code, cwd=tmp_path, **environment))
     helper = tmp_path / "explorer/engine/vector_math.py"
     source = helper.read_text(encoding="utf-8")
-    assert "return 0.5 * p *" in source
-    helper.write_text(source.replace("return 0.5 * p *", "return 0.6 * p *"), encoding="utf-8")
+    assert "return 0.5 * _erfcx(t)" in source
+    helper.write_text(source.replace("return 0.5 * _erfcx(t)", "return 0.6 * _erfcx(t)"), encoding="utf-8")
     assert float(run_python(code, cwd=tmp_path, **environment)) != before
 
 

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+import explorer as ex
 from explorer.cli import main
 from explorer.engine.information import score_surface
 
@@ -201,3 +202,78 @@ def test_no_command_prints_help(capsys):
         main(["nonsense"])
     assert exit_.value.code == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def simulate(capsys, *arguments):
+    assert main(["simulate", "--json", "--seed", "1", "--particles", "200", *arguments]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_simulate_prints_the_run_that_python_makes(capsys, tmp_path):
+    path = tmp_path / "trace.npz"
+    found = simulate(capsys, "-n", "30", "--epsilon", "5", "--mechanism", "piecewise", "--out", str(path))
+    trace = ex.simulate(n=30, epsilon=5.0, mechanism="piecewise", seed=1, particles=200)
+    assert [step["t"] for step in found["steps"]] == [1, 2, 5, 10, 20, 30]
+    for step in found["steps"]:
+        at = step["t"] - 1
+        assert (step["left"], step["right"], step["y"]) == (trace.left[at], trace.right[at], trace.y[at])
+        assert (step["mu"], step["sigma"]) == tuple(trace.mean[at])
+        assert step["quantiles"]["0.975"] == trace.quantiles[at, 2].tolist()
+    np.testing.assert_array_equal(ex.Trace.load(path).mean, trace.mean)
+    assert found["settings"]["epsilon"] == 5
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--sampler", "grid", "--policy", "plug_in"],
+        ["--sampler", "resample_move", "--resampling", "systematic", "--subset", "5"],
+        ["--mechanism", "gaussian", "--delta", "1e-6", "--policy", "pseudo_bayesian"],
+        ["--mechanism", "randomized_response", "--policy", "oracle", "--score", "mu|sigma"],
+        ["--family", "student_t", "--df", "3", "--prior", "40", "100", "3", "8"],
+        ["--policy", "fixed", "--first-interval", "-10", "90"],
+    ],
+    ids=" ".join,
+)
+def test_simulate_takes_every_option(capsys, arguments):
+    found = simulate(capsys, "-n", "8", "--epsilon", "3", *arguments)
+    assert math.isfinite(found["steps"][-1]["mu"])
+    if "fixed" in arguments:
+        assert {(step["left"], step["right"]) for step in found["steps"]} == {(-10, 90)}
+
+
+def test_the_table_of_a_run_is_readable(capsys):
+    assert main(["simulate", "-n", "12", "--seed", "1", "--particles", "50"]) == 0
+    captured = capsys.readouterr()
+    title, explanation, header, *rows = captured.out.splitlines()
+    assert title == "Normal() population, mu = 50, sigma = 3.16228; LaplaceMechanism(epsilon=1)"
+    assert "medians" in explanation
+    assert header.split() == ["t", "l", "r", "y", "mu", "from", "to", "sigma", "from", "to", "ess"]
+    assert [row.split()[0] for row in rows] == ["1", "2", "5", "10", "12"]
+    assert len({len(row) for row in [header, *rows]}) == 1
+    assert "12 answers in" in captured.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-n", "0"], "n must be a whole number of at least 1, got 0"),
+        (["--epsilon", "-1"], "epsilon must be a finite number above 0, got -1.0"),
+        (["--sigma", "nan"], "sigma must be a finite number above 0, got nan"),
+        (["--policy", "greedy"], "policy must be one of 'thompson'"),
+        (["--sampler", "gibbs"], "sampler must be one of 'marginal'"),
+        (["--subset", "3"], "sampler 'marginal' does not take subset"),
+        (["--first-interval", "2", "1"], "left must be below right"),
+        (["--out", "trace.csv"], "--out must end in .npz, got 'trace.csv'"),
+        (["--out", "no/such/folder/trace.npz"], "there is no such folder"),
+        (["--prior", "0", "-1", "1", "1"], "variance must be a finite number above 0, got -1.0"),
+        (["--seed", "-3"], "seed must be a whole number of at least 0, got -3"),
+        (["--df", "3"], "family 'normal' does not take df"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_simulate_tells_a_wrong_value_in_one_line(capsys, arguments, message):
+    assert main(["simulate", "-n", "3", *arguments]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
