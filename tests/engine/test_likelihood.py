@@ -222,3 +222,29 @@ def test_broadcasting():
     assert value.shape == (4, 3, 2)
     assert log_likelihood_gradient(np.zeros((4, 1)), np.zeros(3), 1.0, -1, 1, 1.0).shape == (4, 3, 2)
     assert integrate.quad(lambda y: np.exp(log_likelihood(y, 0, 1, -1, 1, 1.0)), -1, 1)[0] < 1
+
+
+@pytest.mark.parametrize("mech_name", MECHANISMS)
+@pytest.mark.parametrize("name", ["normal", "logistic"])
+def test_many_parameters_at_once_are_each_for_itself(name, mech_name):
+    """Blocks, threads, the order by sigma and what is left out of sight: none of it shows in the result."""
+    rng = np.random.default_rng(1)
+    chosen, mech = family(name), mechanism(mech_name, 3.0)
+    mu, sigma = rng.normal(0, 3, 1100), np.exp(rng.normal(0, 2, 1100))
+    left = rng.normal(0, 5, 30)
+    right = left + np.exp(rng.normal(0, 2, 30))
+    y = np.array([float(mech.release(rng.normal(0, 5), Interval(*pair), rng)) for pair in np.stack([left, right]).T])
+    together = total_log_likelihood(y, left, right, mu, sigma, chosen, mech)
+    alone = log_likelihood(y[:, None], mu, sigma, left[:, None], right[:, None], 3.0, chosen, mech).sum(axis=0)
+    np.testing.assert_allclose(together, alone, rtol=1e-11, atol=1e-9)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 30.0, 150.0, 250.0, 5000.0])
+def test_the_closed_form_is_only_used_where_it_holds(epsilon):
+    """A likelihood may be as small as e^-epsilon: too small for it, the general kernel serves."""
+    mech = mechanism("laplace", epsilon)
+    mu, sigma = np.array([-40.0, 0.0, 3.0, 500.0]), np.array([0.1, 1.0, 0.01, 3.0])
+    y, left, right = np.array([0.1, 2.0, -3.0]), np.array([-1.0, -1.0, -1.0]), np.array([1.0, 1.5, 4.0])
+    together = total_log_likelihood(y, left, right, mu, sigma, family("normal"), mech)
+    alone = log_likelihood(y[:, None], mu, sigma, left[:, None], right[:, None], epsilon).sum(axis=0)
+    np.testing.assert_allclose(together, alone, rtol=1e-11, atol=1e-9)
