@@ -41,6 +41,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     except KeyboardInterrupt:
         return 130
+    except SystemError as error:  # an interruption that fell between two kernels
+        if isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
+            return 130
+        raise
 
 
 def _build_parser() -> argparse.ArgumentParser:
@@ -87,16 +91,31 @@ def _build_parser() -> argparse.ArgumentParser:
     add("--sigma", type=float, default=10**0.5, metavar="S", help="the population's scale (default sqrt 10)")
     add("-n", "--n", type=int, default=1000, metavar="N", help="individuals (default 1000)")
     add("--epsilon", type=float, default=1.0, metavar="E", help="privacy level (default 1)")
-    add("--mechanism", default="laplace", metavar="NAME", help="laplace, gaussian, randomized_response, piecewise")
+    add(
+        "--mechanism",
+        default="laplace",
+        metavar="NAME",
+        help="laplace (default), gaussian, randomized_response, piecewise",
+    )
     add("--delta", type=float, default=1e-5, metavar="D", help="delta of the gaussian mechanism (default 1e-5)")
-    add("--family", default="normal", metavar="NAME", help="normal, student_t, logistic, laplace, gumbel")
+    add("--family", default="normal", metavar="NAME", help="normal (default), student_t, logistic, laplace, gumbel")
     add("--df", type=float, metavar="DF", help="degrees of freedom of student_t (default 5)")
-    add("--sampler", default="marginal", metavar="NAME", help="marginal, resample_move, grid")
+    add("--sampler", default="marginal", metavar="NAME", help="marginal (default), resample_move, grid")
     add("--particles", type=int, default=1000, metavar="N", help="particles of the sampler (default 1000)")
     add("--resampling", metavar="NAME", help="of resample_move: multinomial, systematic, stratified, residual")
     add("--subset", type=int, metavar="K", help="of resample_move: move only so many latent values in a step")
-    add("--policy", default="thompson", metavar="NAME", help="thompson, plug_in, pseudo_bayesian, fixed, oracle")
-    add("--score", default="mu", metavar="NAME", help="what intervals maximise: mu, sigma, trace, det, mu|sigma")
+    add(
+        "--policy",
+        default="thompson",
+        metavar="NAME",
+        help="thompson (default), plug_in, pseudo_bayesian, fixed, oracle",
+    )
+    add(
+        "--score",
+        default="mu",
+        metavar="NAME",
+        help="what intervals maximise: mu (default), sigma, trace, det, mu|sigma",
+    )
     add(
         "--first-interval", type=float, nargs=2, metavar=("L", "R"), help="the first interval (default: from the prior)"
     )
@@ -268,7 +287,7 @@ def _simulate(options: argparse.Namespace) -> int:
     _print_table(["t", "l", "r", "y", "mu", "from", "to", "sigma", "from", "to", "ess"], map(_step_cells, rows))
     if options.out:
         print(f"Wrote {options.out}")
-    print(f"{len(trace)} answers in {trace.seconds.sum():.2f} s", file=sys.stderr)
+    print(f"{len(trace)} answers in {trace.seconds.sum():.2f} s, --seed {trace.settings['seed']}", file=sys.stderr)
     return 0
 
 

@@ -6,7 +6,7 @@ whoever is interrupted while saving still has the old one.
 
 import json
 import os
-import tempfile
+import secrets
 import zipfile
 from pathlib import Path
 
@@ -16,13 +16,15 @@ import numpy as np
 def write(path: str | Path, kind: str, version: int, header: dict, arrays: dict[str, np.ndarray]) -> None:
     path = Path(path)
     text = json.dumps({"format": kind, "version": version} | header, allow_nan=True)
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {path.parent}")
+    descriptor = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0), 0o666)
     try:
         with os.fdopen(descriptor, "wb") as file:
             np.savez(file, header=np.array(text), **arrays)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())  # mkstemp keeps the file to ourselves: let it be like any other
         os.replace(temporary, path)
     except BaseException:
         os.unlink(temporary)
@@ -41,9 +43,3 @@ def read(path: str | Path, kind: str, version: int) -> tuple[dict, dict[str, np.
     if found != (kind, version):
         raise ValueError(f"{path} holds {found[0]!r} version {found[1]}, not {kind!r} version {version}")
     return header, arrays
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -54,7 +54,8 @@ def seeded(name: str, value) -> np.random.Generator:
 def seed_sequence(name: str, value) -> np.random.SeedSequence:
     """What independent streams of random numbers are made from."""
     if isinstance(value, np.random.SeedSequence):
-        return value
+        # Spawning counts up in the object itself: with one of our own, the same seed gives the same streams again.
+        return np.random.SeedSequence(value.entropy, spawn_key=value.spawn_key, pool_size=value.pool_size)
     if value is not None:
         whole(name, value, 0)
     return np.random.SeedSequence(value)

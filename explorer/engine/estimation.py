@@ -55,7 +55,7 @@ class OnlineEstimator:
         self.prior = SemiConjugatePrior() if prior is None else prior
         if not isinstance(self.prior, Prior):
             raise ValueError(f"prior must be a Prior, got {prior!r}")
-        self.score = score
+        self.score = score if isinstance(score, str) or callable(score) else tuple(map(float, score))
         first = None if first_interval is None else Interval.of(first_interval)
         self.sampler = find_sampler(
             sampler, self.family, self.mechanism, self.prior, particles, **(sampler_options or {})
@@ -173,6 +173,8 @@ class OnlineEstimator:
             self.mechanism = find_mechanism(header["mechanism"], header["epsilon"], header["delta"])
             self.prior = _given_again("prior", prior, header["prior"], described_prior)
             self.score = header["score"] if score is None else score
+            if self.score is None and (header["policy"] or {}).get("name") == "pseudo_bayesian":
+                raise ValueError("the saved estimator had a score of its own: give it again as score=...")
             self.sampler = find_sampler(
                 family=self.family, mechanism=self.mechanism, prior=self.prior, **header["sampler"]
             )
@@ -186,6 +188,8 @@ class OnlineEstimator:
             fields = {
                 name: arrays[f"state.{name}"] for name in self.sampler.state_type._fields if f"state.{name}" in arrays
             }
+            if len({len(array) for array in fields.values()}) != 1:
+                raise KeyError("the arrays of its state differ in length")
             history = History(*(arrays[f"history.{name}"] for name in ("y", "left", "right")))
             self._state = self.sampler.state_type(**fields, **header["state"], history=history)
             self._interval = Interval.of(header["interval"])

@@ -41,17 +41,23 @@ class History:
 
     @property
     def y(self) -> np.ndarray:
-        return self._buffer[0, : self._length]
+        return _read_only(self.arrays[0])
 
     @property
     def left(self) -> np.ndarray:
-        return self._buffer[1, : self._length]
+        return _read_only(self.arrays[1])
 
     @property
     def right(self) -> np.ndarray:
-        return self._buffer[2, : self._length]
+        return _read_only(self.arrays[2])
 
     @property
     def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """``y, left, right``, as the likelihood takes them."""
-        return self.y, self.left, self.right
+        """``y, left, right``, as the kernels take them."""
+        y, left, right = self._buffer
+        return y[: self._length], left[: self._length], right[: self._length]
+
+
+def _read_only(array: np.ndarray) -> np.ndarray:
+    array.flags.writeable = False  # of this view, not of the buffer behind it
+    return array

@@ -11,6 +11,7 @@ epsilon, mu, sigma or the number of particles, and everything else stays what it
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
+from inspect import signature
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,8 +21,10 @@ from explorer.engine import archive
 from explorer.engine.arguments import finite, finite_array, positive, seed_sequence, whole
 from explorer.engine.estimation import OnlineEstimator
 from explorer.engine.families import Family, family as find_family
+from explorer.engine.information import Score
 from explorer.engine.interval import Interval
 from explorer.engine.mechanisms import DEFAULT_DELTA, Mechanism, mechanism as find_mechanism
+from explorer.engine.priors import Prior
 from explorer.engine.samplers import Info, Posterior
 from explorer.engine.samplers.resampling import systematic
 from explorer.engine.truncation import Policy, policy as find_policy
@@ -120,28 +123,30 @@ def iter_simulation(
     epsilon: float = 1.0,
     mechanism: str | Mechanism = "laplace",
     family: str | Family = "normal",
+    particles: int = 1000,
     policy: str | Policy = "thompson",
-    score="mu",
+    score: Score = "mu",
+    sampler: str = "marginal",
     seed: int | None = None,
+    prior: Prior | None = None,
+    first_interval: Interval | None = None,
     delta: float = DEFAULT_DELTA,
-    **estimator,
+    sampler_options: dict | None = None,
 ) -> Iterator[Step]:
-    """The run as an iterator of steps; leave it at any time. ``estimator`` are arguments of OnlineEstimator.
+    """The run as an iterator of steps; leave it at any time. The arguments are those of OnlineEstimator, and the truth.
 
-    The policy ``"fixed"`` uses ``first_interval`` or, as the paper does, mu ± 10 sigma.
+    The policy ``"fixed"`` asks for ``first_interval`` or, as the paper does, for mu ± 10 sigma, always.
     """
     mu, sigma, n = finite("mu", mu), positive("sigma", sigma), whole("n", n, 1)
     chosen, mech = find_family(family), find_mechanism(mechanism, epsilon, delta)
-    first = estimator.get("first_interval")
+    first = None if first_interval is None else Interval.of(first_interval)
     if policy == "fixed" and first is None:
         first = Interval(mu - FIXED_HALF_WIDTH * sigma, mu + FIXED_HALF_WIDTH * sigma)
-    if isinstance(policy, str):
-        policy = find_policy(policy, chosen, mech, score, interval=first, truth=(mu, sigma))
+    policy = find_policy(policy, chosen, mech, score, interval=first, truth=(mu, sigma))
     population, noise, own = seed_sequence("seed", seed).spawn(3)
-    try:
-        run = OnlineEstimator(epsilon, mech, chosen, policy=policy, score=score, seed=own, **estimator)
-    except TypeError as error:
-        raise ValueError(f"a simulation does not take this argument: {error}") from None
+    run = OnlineEstimator(
+        epsilon, mech, chosen, particles, policy, score, sampler, own, prior, first, delta, sampler_options
+    )
     return _steps(run, mu + sigma * chosen.sample(np.random.default_rng(population), n), np.random.default_rng(noise))
 
 
@@ -168,47 +173,69 @@ def simulate(
 ) -> Trace:
     """A whole run, with the arguments of ``iter_simulation``.
 
-    ``keep`` says which clouds of particles to keep: every so many answers (and the last), or after the answers named.
-    ``progress`` is called with the number of answers so far, and ``cancelled`` is asked, between any two of them: if it
+    ``keep`` says which clouds of particles to keep: every so many answers and the last, or after the answers named.
+    ``progress`` is called with the number of answers so far after each, and ``cancelled`` is asked before each: if it
     says yes, the trace ends there.
     """
     levels = finite_array("levels", levels)
     if levels.ndim != 1 or np.any((levels < 0) | (levels > 1)):
         raise ValueError(f"levels must be a sequence of numbers between 0 and 1, got {levels!r}")
+    if settings.get("seed") is None:
+        settings["seed"] = np.random.SeedSequence().entropy  # so that the trace can say how to make it again
     steps = iter_simulation(mu, sigma, n, epsilon, **settings)
-    kept = _kept(keep, n)
-    rows, clouds = [], []
-    for step in steps:
-        after = step.posterior
-        rows.append(
-            (
-                step.x,
-                step.y,
-                *step.interval,
-                after.mean,
-                after.sd,
-                after.quantiles(levels),
-                after.ess,
-                after.log_evidence,
-                step.info.resampled,
-                step.seconds,
-            )
-        )
-        if step.t in kept:
-            clouds.append((step.t, after.particles, after.weights))
-        if progress is not None:
-            progress(step.t)
+    every, named = _kept(keep, n)
+    trace = _Recorder(levels)
+    for t in range(1, n + 1):
         if cancelled is not None and cancelled():
             break
-    arrays = dict(zip(_OVER_TIME, map(np.array, zip(*rows, strict=True)), strict=True))
+        step = next(steps)
+        trace.add(step, kept=t in named or (every is not None and t % every == 0))
+        if progress is not None:
+            progress(t)
+    if every is not None:
+        trace.keep_last()
     given = {"mu": mu, "sigma": sigma, "n": n, "epsilon": epsilon} | settings
-    return Trace(**arrays, **_stacked(clouds), levels=levels, settings={k: _plain(v) for k, v in given.items()})
+    defaults = {name: parameter.default for name, parameter in signature(iter_simulation).parameters.items()}
+    return trace.finished({name: _plain(value) for name, value in (defaults | given).items()})
 
 
-def _kept(keep: int | Sequence[int], n: int) -> set[int]:
-    if isinstance(keep, int):
-        return {*range(whole("keep", keep, 1), n + 1, keep), n}
-    return {whole("keep", step, 1) for step in keep}
+def _kept(keep: int | Sequence[int], n: int) -> tuple[int | None, set[int]]:
+    """Every how many answers, and after which ones beside."""
+    if isinstance(keep, int | np.integer):
+        return whole("keep", keep, 1), set()
+    named = {whole("keep", step, 1) for step in keep}
+    if named and max(named) > n:
+        raise ValueError(f"keep must name answers up to n={n}, got {max(named)}")
+    return None, named
+
+
+class _Recorder:
+    """Collects steps into a Trace."""
+
+    def __init__(self, levels: np.ndarray) -> None:
+        self.levels = levels
+        self.steps: list[tuple] = []
+        self.clouds: list[tuple[int, np.ndarray, np.ndarray]] = []
+        self.last: Step | None = None
+
+    def add(self, step: Step, kept: bool) -> None:
+        self.last, after = step, step.posterior
+        summary = after.mean, after.sd, after.quantiles(self.levels), after.ess, after.log_evidence
+        self.steps.append((step.x, step.y, *step.interval, *summary, step.info.resampled, step.seconds))
+        if kept:
+            self.clouds.append((step.t, after.particles, after.weights))
+
+    def keep_last(self) -> None:
+        if self.last is not None and (not self.clouds or self.clouds[-1][0] < self.last.t):
+            self.clouds.append((self.last.t, self.last.posterior.particles, self.last.posterior.weights))
+
+    def finished(self, settings: dict) -> Trace:
+        size, levels = len(self.steps), self.levels.size
+        columns = zip(*self.steps, strict=True) if size else ((),) * len(_OVER_TIME)
+        arrays = {name: np.array(column) for name, column in zip(_OVER_TIME, columns, strict=True)}
+        for name, shape in (("mean", (size, 2)), ("sd", (size, 2)), ("quantiles", (size, levels, 2))):
+            arrays[name] = arrays[name].reshape(shape)  # also of a run that was cancelled before its first step
+        return Trace(**arrays, **_stacked(self.clouds), levels=self.levels, settings=settings)
 
 
 def _stacked(clouds: list[tuple[int, np.ndarray, np.ndarray]]) -> dict[str, np.ndarray]:
@@ -229,6 +256,6 @@ def _plain(value):
         return value
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, tuple | list):
+    if isinstance(value, tuple | list | np.ndarray):
         return [_plain(item) for item in value]
-    return repr(value)
+    return _plain(getattr(value, "description", None) or repr(value))

@@ -30,5 +30,10 @@ def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(thread_count(), thread_name_prefix="explorer")
 
 
+def _forget() -> None:
+    _pool.cache_clear()
+    thread_count.cache_clear()
+
+
 if hasattr(os, "register_at_fork"):  # a forked process inherits the pool, but not its threads
-    os.register_at_fork(after_in_child=_pool.cache_clear)
+    os.register_at_fork(after_in_child=_forget)

@@ -132,6 +132,30 @@ def test_what_has_no_name_is_given_again(tmp_path):
     assert fingerprint(collect(loaded, 5)) == fingerprint(collect(estimator, 5))
 
 
+def test_a_score_of_ones_own(tmp_path):
+    path = tmp_path / "estimator.npz"
+
+    def score(matrix):
+        return matrix[..., 0, 0] + 0.1 * matrix[..., 1, 1]
+
+    settings = {"epsilon": 2.0, "particles": 60, "seed": 3}
+    collect(ex.OnlineEstimator(**settings, score=score), 3).save(path)
+    assert ex.OnlineEstimator.load(path).answers == 3  # Thompson sampling has found its interval already
+    collect(ex.OnlineEstimator(**settings, score=score, policy="pseudo_bayesian"), 3).save(path)
+    with pytest.raises(ValueError, match="had a score of its own"):
+        ex.OnlineEstimator.load(path)
+    assert ex.OnlineEstimator.load(path, score=score).answers == 3
+    collect(ex.OnlineEstimator(**settings, score=np.array([1, 2])), 3).save(path)
+    assert ex.OnlineEstimator.load(path).score == [1.0, 2.0]
+
+
+def test_nobody_can_change_what_an_estimator_knows():
+    estimator = collect(ex.OnlineEstimator(2.0, particles=60, seed=3), 5)
+    for array in (estimator.posterior.particles, estimator.posterior.weights, estimator.history.y):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0
+
+
 def test_saving_is_all_or_nothing(tmp_path, monkeypatch):
     path = tmp_path / "estimator.npz"
     estimator = collect(ex.OnlineEstimator(2.0, particles=60, seed=3), 5)
@@ -166,6 +190,11 @@ def test_a_file_that_is_no_estimator_is_told(tmp_path):
     np.savez(path, **arrays)
     with pytest.raises(ValueError, match="is damaged"):
         ex.OnlineEstimator.load(path)
+    np.savez(path, **arrays, **{"state.weights": np.ones(3)})
+    with pytest.raises(ValueError, match="is damaged"):
+        ex.OnlineEstimator.load(path)
+    with pytest.raises(FileNotFoundError, match="there is no folder"):
+        ex.OnlineEstimator(particles=2).save(tmp_path / "no" / "folder.npz")
 
 
 def test_a_file_cannot_run_code(tmp_path):
@@ -249,7 +278,7 @@ def test_one_survivor_becomes_a_cloud_again(epsilon):
 @pytest.mark.parametrize("sampler", ex.SAMPLERS)
 @pytest.mark.parametrize("shape", [0.01, 200.0])
 def test_sigma_at_the_edge_of_the_floating_point_range(sampler, shape):
-    """IG(0.01, 1) draws sigmas from 1e-1 to 1e100 and beyond."""
+    """IG(0.01, 1) draws sigmas from 1e-1 to 1e100."""
     prior = ex.SemiConjugatePrior(0, 1e4, shape, 1.0 if shape < 1 else 1e-30)
     estimator = ex.OnlineEstimator(2.0, sampler=sampler, particles=300, prior=prior, seed=1)
     sigma = estimator.posterior.particles[:, 1]

@@ -22,6 +22,7 @@ def test_the_papers_prior_is_what_it_says():
 PRIORS = [
     ex.SemiConjugatePrior(),
     ex.SemiConjugatePrior(-2, 9, 4, 12),
+    ex.SemiConjugatePrior(shape=0.01),
     ex.IndependentPrior(stats.t(3, loc=1, scale=2), stats.gamma(2, scale=3)),
 ]
 
@@ -35,7 +36,12 @@ def test_draws_follow_the_density(prior):
     # the density between two quantiles integrates to the probability between them
     (low_mu, high_mu), (low_sigma, high_sigma) = prior.quantile(np.array([0.2, 0.9]), np.array([0.1, 0.8]))
     mass, _ = integrate.dblquad(
-        lambda s, m: np.exp(prior.log_density(m, s)), low_mu, high_mu, low_sigma, high_sigma, epsabs=1e-8
+        lambda s, m: np.exp(prior.log_density(m, np.exp(s)) + s),
+        low_mu,
+        high_mu,
+        np.log(low_sigma),
+        np.log(high_sigma),
+        epsabs=1e-8,
     )
     assert mass == pytest.approx(0.7 * 0.7, abs=1e-5)
 
@@ -60,6 +66,8 @@ def test_wrong_priors_are_told():
         ex.SemiConjugatePrior(variance=0)
     with pytest.raises(ValueError, match="shape must be"):
         ex.SemiConjugatePrior(shape=-1)
+    with pytest.raises(ValueError, match="shape must be larger"):
+        ex.SemiConjugatePrior(shape=0.001)
     with pytest.raises(ValueError, match="mu must be a distribution with logpdf and ppf"):
         ex.IndependentPrior(3, stats.gamma(2))
     with pytest.raises(ValueError, match="sigma must have a distribution on positive numbers"):

@@ -200,13 +200,40 @@ def test_a_file_that_is_no_trace_is_told(tmp_path):
         ex.Trace.load(path)
 
 
-def test_progress_and_cancelling():
+def test_progress_and_cancelling(tmp_path):
     seen = []
     trace = ex.simulate(n=100, particles=20, seed=1, progress=seen.append, cancelled=lambda: len(seen) == 7)
     assert seen == list(range(1, 8))
     assert len(trace) == 7
     whole = ex.simulate(n=100, particles=20, seed=1)
     np.testing.assert_array_equal(trace.mean, whole.mean[:7])
+    np.testing.assert_array_equal(trace.kept, [7])  # the last cloud, also of a run that was cut short
+
+    nothing = ex.simulate(n=100, particles=20, seed=1, cancelled=lambda: True)
+    assert len(nothing) == 0
+    assert nothing.mean.shape == (0, 2)
+    assert nothing.quantiles.shape == (0, 3, 2)
+    assert repr(nothing) == "<Trace without answers>"
+    nothing.save(tmp_path / "nothing.npz")
+    assert len(ex.Trace.load(tmp_path / "nothing.npz")) == 0
+
+
+def test_a_trace_says_how_to_make_it_again():
+    trace = ex.simulate(50, 3, 5, 5.0, particles=np.int64(20), family=ex.family("student_t", df=3.3), keep=np.int64(2))
+    settings = trace.settings
+    assert settings["family"] == {"name": "student_t", "df": 3.3}
+    assert settings["sampler"] == "marginal"
+    assert settings["seed"] > 2**64  # drawn for this run
+    again = ex.simulate(**settings | {"family": ex.family(**settings["family"])})
+    np.testing.assert_array_equal(again.mean, trace.mean)
+    prior = ex.SemiConjugatePrior(1.23456789, 2, 3, 4)
+    assert ex.simulate(n=2, particles=5, prior=prior).settings["prior"]["mean"] == 1.23456789
+
+
+def test_a_seed_sequence_is_a_seed():
+    seed = np.random.SeedSequence(3)
+    one, two = (ex.simulate(n=5, particles=20, seed=seed) for _ in range(2))
+    np.testing.assert_array_equal(one.mean, two.mean)
 
 
 def test_to_arviz():
@@ -233,7 +260,7 @@ def test_to_arviz():
         ({"seed": 1.5}, "seed must be a whole number"),
         ({"keep": 0}, "keep must be a whole number of at least 1"),
         ({"levels": [0.5, 2]}, "levels must be a sequence of numbers between 0 and 1"),
-        ({"nonsense": 1}, "does not take this argument"),
+        ({"keep": [5]}, "keep must name answers up to n=3, got 5"),
         ({"first_interval": (2, 1)}, "left must be below right"),
         ({"prior": "flat"}, "prior must be a Prior"),
         ({"sampler_options": {"colour": "red"}}, "sampler 'marginal' does not take colour"),

@@ -1,5 +1,7 @@
 """Samplers: engines that turn answers into a posterior of (mu, sigma), behind one small protocol."""
 
+from inspect import signature
+
 from explorer.engine.arguments import one_of
 from explorer.engine.families import Family
 from explorer.engine.mechanisms import Mechanism
@@ -18,7 +20,7 @@ __all__ = ["SAMPLERS", "Grid", "ImpossibleAnswerError", "Info", "Marginal", "Pos
 def sampler(name: str, family: Family, mechanism: Mechanism, prior: Prior, particles: int, **options) -> Sampler:
     """The sampler of that name; ``options`` are those of its class."""
     cls = SAMPLERS[one_of("sampler", name, SAMPLERS)]
-    try:
-        return cls(family, mechanism, prior, particles, **options)
-    except TypeError:
-        raise ValueError(f"sampler {name!r} does not take {', '.join(options)}") from None
+    unknown = set(options) - set(signature(cls).parameters)
+    if unknown:
+        raise ValueError(f"sampler {name!r} does not take {', '.join(sorted(unknown))}")
+    return cls(family, mechanism, prior, particles, **options)

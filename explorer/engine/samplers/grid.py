@@ -2,8 +2,8 @@
 
 The plane of (mu, log sigma) is cut into rectangles, each with 8 x 8 Gauss-Legendre nodes at which the exact
 posterior density is kept. A cell is halved while the Legendre coefficients of its highest degrees say that its
-polynomial does not follow the density yet. A cell around a new interval is halved before its answer is looked at,
-so that no bump can hide between the nodes.
+polynomial does not follow the density yet. Where a new answer's likelihood turns, cells are halved before it is taken
+in, so that no bump can hide between the nodes.
 
 Most of the plane soon matters no more. Cells without visible mass sleep: their density is not kept up to date.
 Privacy itself says when to wake them. One answer of an epsilon-private mechanism changes the ratio of two likelihoods
@@ -13,11 +13,12 @@ by at most e**epsilon, so after k answers a cell's share of the posterior is at 
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import logsumexp
 
 from explorer.engine.history import History
 from explorer.engine.interval import Interval
 from explorer.engine.likelihood import total_log_likelihood
-from explorer.engine.mechanisms import GaussianMechanism
+from explorer.engine.mechanisms import GaussianMechanism, Piecewise, RandomizedResponse
 from explorer.engine.samplers.posterior import Posterior
 from explorer.engine.samplers.protocol import ImpossibleAnswerError, Info, Sampler
 
@@ -25,13 +26,12 @@ _SIZE = 8
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(_SIZE)
 # Node values to Legendre coefficients: c_k = (k + 1/2) sum_i w_i P_k(x_i) f(x_i)
 _TO_LEGENDRE = (np.arange(_SIZE) + 0.5)[:, None] * np.polynomial.legendre.legvander(_NODES, _SIZE - 1).T * _WEIGHTS
+_CELL_WEIGHTS = np.outer(_WEIGHTS, _WEIGHTS).ravel()
 #: A cell is halved if its highest two degrees hold more than this share of the whole mass. The quadrature is
-#: exact to twice the degree and more, so its own error is about the square of that.
-_TOLERANCE = 1e-4
+#: exact to twice the degree and more, so that its own error is smaller still where the density is smooth.
+_TOLERANCE = 1e-6
 #: log of the share of the posterior below which a cell sleeps.
 _ASLEEP = -50.0
-#: log of the share below which a cell is not even prepared for a new interval.
-_BURIED = -700.0
 #: More cells than any posterior of two parameters should need.
 _MOST_CELLS = 100_000
 
@@ -71,7 +71,7 @@ class Grid(Sampler):
         history = state.history.append(y, *interval)
         cells = _Cells(state.boxes, state.log_density, state.counted, state.log_share)
         before = len(cells.boxes)
-        self._prepare(cells, interval, state.history)
+        self._prepare(cells, y, interval, state.history)
         cells.log_share = cells.log_share + self._largest_log_ratio(y, interval)
         work = self._wake(cells, history)
         if not np.any(np.isfinite(cells.log_density[cells.log_share > _ASLEEP])):
@@ -87,8 +87,7 @@ class Grid(Sampler):
 
     def _state(self, cells: "_Cells", history: History) -> GridState:
         awake = cells.log_share > _ASLEEP
-        mass, top = _mass(cells.boxes[awake], cells.log_density[awake])
-        log_evidence = float(top + np.log(mass.sum()))
+        log_evidence = float(logsumexp(_log_mass(cells.boxes[awake], cells.log_density[awake])))
         return GridState(cells.boxes, cells.log_density, cells.counted, cells.log_share, log_evidence, history)
 
     def _log_prior(self, boxes: np.ndarray) -> np.ndarray:
@@ -104,20 +103,31 @@ class Grid(Sampler):
 
     def _largest_log_ratio(self, y: float, interval: Interval) -> float:
         """How far the log-likelihoods of one answer under two parameters can lie apart."""
-        if isinstance(self.mechanism, GaussianMechanism):
-            return abs(y - interval.midpoint) * interval.width / self.mechanism.scale(interval) ** 2
-        return self.mechanism.epsilon
+        if not isinstance(self.mechanism, GaussianMechanism):
+            return self.mechanism.epsilon
+        farthest = abs(y - interval.midpoint) + interval.width / 2
+        nearest = max(farthest - interval.width, 0.0)
+        return (farthest**2 - nearest**2) / (2 * self.mechanism.scale(interval) ** 2)
 
-    def _prepare(self, cells: "_Cells", interval: Interval, history: History) -> None:
-        """Halve the cells around a new interval until their nodes cannot overlook what its answer will say."""
-        noise = interval.width / max(self.mechanism.epsilon, 1.0)
+    def _feature(self, y: float, interval: Interval) -> tuple[float, float, float]:
+        """Where in mu the likelihood of an answer turns for the smallest sigmas, from and to, and on which scale."""
+        if isinstance(self.mechanism, RandomizedResponse):
+            return interval.midpoint, interval.midpoint, 0.0
+        if isinstance(self.mechanism, Piecewise):
+            shrink, rest, *_ = self.mechanism.constants
+            centre, reach = interval.midpoint + rest * (y - interval.midpoint), shrink * interval.width / 2
+            return centre - reach, centre + reach, reach
+        return *interval, self.mechanism.scale(interval)
+
+    def _prepare(self, cells: "_Cells", y: float, interval: Interval, history: History) -> None:
+        """Halve the cells where a new answer says something, until their nodes cannot overlook it."""
+        start, stop, scale = self._feature(y, interval)
         while True:
             left, right, low, high = cells.boxes.T
             sigma = np.exp(low)
-            near = (left < interval.right + noise + 3 * sigma) & (right > interval.left - noise - 3 * sigma)
-            near &= cells.log_share > _BURIED
+            near = (left < stop + scale + 3 * sigma) & (right > start - scale - 3 * sigma)
             tall = near & (high - low > 1.5)
-            wide = near & ~tall & (right - left > 8 * np.hypot(sigma, noise))
+            wide = near & ~tall & (right - left > 8 * np.hypot(sigma, scale))
             if not np.any(tall | wide):
                 return
             cells.halve(tall | wide, along_mu=wide[tall | wide])
@@ -147,11 +157,10 @@ class Grid(Sampler):
         work = 0
         while True:
             awake = np.flatnonzero(cells.log_share > _ASLEEP)
-            mass, top = _mass(cells.boxes[awake], cells.log_density[awake])
-            total = mass.sum()
-            with np.errstate(divide="ignore"):
-                cells.log_share[awake] = np.log(mass / total)
-            along_mu, along_sigma = _unresolved(cells.boxes[awake], cells.log_density[awake] - top) / total
+            log_mass = _log_mass(cells.boxes[awake], cells.log_density[awake])
+            log_total = float(logsumexp(log_mass))
+            cells.log_share[awake] = log_mass - log_total
+            along_mu, along_sigma = _unresolved(cells.boxes[awake], cells.log_density[awake] - log_total)
             coarse = np.maximum(along_mu, along_sigma) > _TOLERANCE
             if not np.any(coarse):
                 return work
@@ -190,12 +199,11 @@ class GridPosterior(Posterior):
     """The nodes as weighted particles; quantiles by integrating the cells' polynomials."""
 
     def __init__(self, boxes: np.ndarray, log_density: np.ndarray) -> None:
-        mass, top = _mass(boxes, log_density)
-        total = mass.sum()
+        log_evidence = float(logsumexp(_log_mass(boxes, log_density)))
         mu, log_sigma = _nodes(boxes)
-        weights = (_areas(boxes)[:, None] * np.outer(_WEIGHTS, _WEIGHTS).ravel() * np.exp(log_density - top)) / total
+        weights = _areas(boxes)[:, None] * _CELL_WEIGHTS * np.exp(log_density - log_evidence)
         particles = np.stack([mu.ravel(), np.exp(log_sigma).ravel()], axis=1)
-        super().__init__(particles, weights.ravel(), float(top + np.log(total)))
+        super().__init__(particles, weights.ravel(), log_evidence)
         self._boxes = boxes
 
     def _quantiles(self, q, column, out):
@@ -228,10 +236,12 @@ def _areas(boxes: np.ndarray) -> np.ndarray:
     return (boxes[:, 1] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 2]) / 4
 
 
-def _mass(boxes: np.ndarray, log_density: np.ndarray) -> tuple[np.ndarray, float]:
-    """The integral over each cell, in units of ``exp(top)``."""
-    top = float(log_density.max())
-    return _areas(boxes) * (np.exp(log_density - top) @ np.outer(_WEIGHTS, _WEIGHTS).ravel()), top
+def _log_mass(boxes: np.ndarray, log_density: np.ndarray) -> np.ndarray:
+    """The logarithm of the integral over each cell, however small: a cell that sleeps must be able to wake."""
+    top = log_density.max(axis=1, keepdims=True)
+    top = np.where(np.isfinite(top), top, 0.0)
+    with np.errstate(divide="ignore"):
+        return top[:, 0] + np.log(_areas(boxes) * (np.exp(log_density - top) @ _CELL_WEIGHTS))
 
 
 def _unresolved(boxes: np.ndarray, log_density: np.ndarray) -> np.ndarray:

@@ -25,8 +25,9 @@ class Posterior:
         log_evidence: float,
         order: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> None:
-        self.particles = particles
-        self.weights = weights
+        self.particles = particles.view()
+        self.weights = weights.view()
+        self.particles.flags.writeable = self.weights.flags.writeable = False  # they are a sampler's own
         self.log_evidence = log_evidence
         if order is not None:
             self.order = order

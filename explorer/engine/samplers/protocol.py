@@ -26,11 +26,11 @@ from explorer.engine.samplers.posterior import Posterior
 class Info(NamedTuple):
     """What a step did."""
 
-    #: Whether particles were resampled (for the grid: whether cells were cut or merged).
+    #: Whether particles were resampled (for the grid: whether cells were halved).
     resampled: bool
     #: The share of proposals that were accepted, for each kind of move that was made.
     acceptance: dict[str, float]
-    #: How many different particles there are now.
+    #: How many different particles there are now; for resample_move, how many of the old ones have descendants.
     unique: int
     #: Evaluations of one particle against one answer (for latent samplers: proposals of one x).
     work: int

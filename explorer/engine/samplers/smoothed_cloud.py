@@ -26,9 +26,10 @@ class SmoothedCloud:
     """The density fitted to weighted points of shape (N, 2); no standard deviation is below ``floor``."""
 
     def __init__(self, rng: np.random.Generator, points: np.ndarray, weights: np.ndarray, floor: np.ndarray) -> None:
-        self._mean = weights @ points
+        # Not by matrix products, whose last digits may depend on the number of threads.
+        self._mean = np.einsum("n,nk->k", weights, points)
         centred = points - self._mean
-        covariance = (centred * weights[:, None]).T @ centred
+        covariance = np.einsum("n,nj,nk->jk", weights, centred, centred)
         self._root = _cholesky(covariance, floor)
         self._inverse = _inverse(self._root)
         size = min(_CENTRES, len(points))

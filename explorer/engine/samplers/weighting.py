@@ -38,7 +38,10 @@ def reweight(log_weights, gain, exponent):
 
 @kernel
 def largest_exponent(log_weights, gain, least):
-    """The largest power of the new likelihood, at most 1, that leaves an effective sample of ``least``."""
+    """The largest power of the new likelihood, at most 1, that leaves an effective sample of ``least``.
+
+    It is 1 if no power does: most particles cannot explain the answer at all, so steps would not help.
+    """
     if reweight(log_weights, gain, 1.0)[3] >= least:
         return 1.0
     low, high = 0.0, 1.0
@@ -48,4 +51,4 @@ def largest_exponent(log_weights, gain, least):
             low = middle
         else:
             high = middle
-    return low if low > 0 else high
+    return low if low > 0 else 1.0

@@ -63,19 +63,26 @@ def test_the_grids_quantiles_invert_the_distribution():
     )
 
 
-def test_the_grid_sleeps_and_wakes():
+@pytest.mark.parametrize(
+    ("name", "epsilon", "history"),
+    [
+        ("randomized_response", 3.0, [(1.0, 19.0, 21.0)] * 40 + [(-1.0, -21.0, -19.0)] * 60),
+        # down to e^-1200, far below what a floating-point number holds
+        ("laplace", 20.0, [(-10.0, -10.0, 30.0)] * 60 + [(30.0, -10.0, 30.0)] * 70),
+    ],
+    ids=["randomized_response", "laplace"],
+)
+def test_the_grid_sleeps_and_wakes(name, epsilon, history):
     """Answers that contradict all that came before: the posterior returns to cells that had been given up."""
-    prior = ex.SemiConjugatePrior(mean=0, variance=400, shape=40, scale=160)
-    family, mechanism = ex.family("normal"), ex.mechanism("randomized_response", 3.0)
+    prior = ex.SemiConjugatePrior(mean=0, variance=400, shape=4000, scale=16_000)  # a wider sigma explains nothing
+    family, mechanism = ex.family("normal"), ex.mechanism(name, epsilon)
     grid = Grid(family, mechanism, prior)
     state = grid.init()
-    history = [(1.0, 19.0, 21.0)] * 40 + [(-1.0, -21.0, -19.0)] * 60
     means = []
     for y, left, right in history:
         state, _ = grid.step(None, state, y, ex.Interval(left, right))
         means.append(grid.posterior(state).mean[0])
-    assert means[39] > 20
-    assert means[99] < -20
+    assert means[39] * means[-1] < 0
     truth = brute_force(*np.array(history).T, prior, family, mechanism)
     found = grid.posterior(state)
     assert found.log_evidence == pytest.approx(truth.log_evidence, abs=1e-5)
@@ -146,3 +153,28 @@ def test_the_papers_prior_leaves_sigma_without_a_variance():
     runs = [data.feed(Marginal(data.family, data.mechanism, prior, 2000), seed).quantiles(levels) for seed in range(20)]
     error = np.std(runs, axis=0, ddof=1) / np.sqrt(20)
     assert np.all(np.abs(np.mean(runs, axis=0) - exact.quantiles(levels)) < 4 * error)
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize("epsilon", [0.5, 8.0])
+def test_the_bound_by_which_the_grid_sleeps(name, epsilon):
+    """No two values of an individual make an answer's likelihoods differ by more."""
+    mechanism, interval = ex.mechanism(name, epsilon), ex.Interval(-1.0, 2.0)
+    grid = Grid(ex.family("normal"), mechanism, PRIOR)
+    x = np.linspace(-1.5, 2.5, 401)
+    for y in mechanism.release(np.linspace(-2, 3, 50), interval, np.random.default_rng(1)):
+        logs = np.log(mechanism.density(y, x, interval))
+        assert np.ptp(logs) <= grid._largest_log_ratio(y, interval) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_a_narrow_bump_in_a_wide_prior_is_not_overlooked(name):
+    """One precise answer far inside a very wide interval, under a prior much wider than the population."""
+    prior = ex.SemiConjugatePrior(mean=0, variance=70**2, shape=40, scale=160)
+    family, mechanism, interval = ex.family("normal"), ex.mechanism(name, 30.0), ex.Interval(-300.0, 500.0)
+    y = 1.0 if name == "randomized_response" else 123.4
+    truth = brute_force([y], [interval.left], [interval.right], prior, family, mechanism)
+    grid = Grid(family, mechanism, prior)
+    found = grid.posterior(grid.step(None, grid.init(), y, interval)[0])
+    assert found.log_evidence == pytest.approx(truth.log_evidence, abs=1e-5)
+    np.testing.assert_allclose(found.mean, truth.mean, atol=1e-5 * truth.sd.max())
