@@ -32,8 +32,9 @@ _DIGEST = _engine_digest()
 
 
 def _decorator(**options):
-    # "contract" lets the compiler fuse a*b + c, and nothing else: it never reorders a sum.
-    compile_ = njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"}, **options)
+    # No fastmath: the compiler may not even fuse a*b + c where it likes. A function that several kernels contain is
+    # compiled in each, and which copy a process runs depends on what it has loaded: all must agree to the last bit.
+    compile_ = njit(cache=True, nogil=True, error_model="numpy", **options)
 
     def decorate(function):
         dispatcher = compile_(function)

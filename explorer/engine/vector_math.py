@@ -28,6 +28,16 @@ def _fit_erfcx() -> np.ndarray:
     return np.polynomial.chebyshev.cheb2poly(series)
 
 
+@intrinsic
+def _fused(typing_context, a, b, c):
+    """``a * b + c`` with one rounding, always: so that every compilation gives the same digits."""
+
+    def codegen(context, builder, signature, arguments):
+        return builder.fma(*arguments)
+
+    return types.float64(types.float64, types.float64, types.float64), codegen
+
+
 def _polynomial(coefficients):
     """A function that evaluates this polynomial, as four interleaved ones in the fourth power.
 
@@ -43,11 +53,11 @@ def _polynomial(coefficients):
         fourth = square * square
         a, b, c, d = top[0], top[1], top[2], top[3]
         for k in range(rest.shape[0]):  # unrolled by the compiler
-            a = a * fourth + rest[k, 0]
-            b = b * fourth + rest[k, 1]
-            c = c * fourth + rest[k, 2]
-            d = d * fourth + rest[k, 3]
-        return (a + b * x) + square * (c + d * x)
+            a = _fused(a, fourth, rest[k, 0])
+            b = _fused(b, fourth, rest[k, 1])
+            c = _fused(c, fourth, rest[k, 2])
+            d = _fused(d, fourth, rest[k, 3])
+        return _fused(square, _fused(d, x, c), _fused(b, x, a))
 
     return evaluate
 
@@ -83,9 +93,9 @@ def _as_float(typing_context, value):
 def exp_negative(x):
     """``e**x`` for x <= 0; below -600 it stays at 1e-261, whose products are still normal numbers, which are fast."""
     x = max(x, -600.0)
-    shifted = x * _LOG2_E + _ROUND
+    shifted = _fused(x, _LOG2_E, _ROUND)
     n = shifted - _ROUND
-    r = (x - n * _LN2_HIGH) - n * _LN2_LOW
+    r = _fused(-n, _LN2_LOW, _fused(-n, _LN2_HIGH, x))
     return _exp(r) * _as_float((_as_integer(shifted) + 1023) << 52)
 
 

@@ -79,7 +79,7 @@ class Grid(Sampler):
         work += self._refine(cells, history)
         state = self._state(cells, history)
         awake = np.count_nonzero(cells.log_share > _ASLEEP)
-        return state, Info(len(cells.boxes) != before, {}, awake * _SIZE**2, work)
+        return state, Info(len(cells.boxes) != before, {}, int(awake) * _SIZE**2, int(work))
 
     def posterior(self, state):
         awake = state.log_share > _ASLEEP
@@ -190,7 +190,7 @@ class _Cells:
         first[rows, axis + 1] = second[rows, axis] = middle
         fresh = 2 * len(first)
         self.boxes = np.concatenate([self.boxes[~chosen], first, second])
-        self.log_density = np.concatenate([self.log_density[~chosen], np.empty((fresh, _SIZE**2))])
+        self.log_density = np.concatenate([self.log_density[~chosen], np.zeros((fresh, _SIZE**2))])
         self.counted = np.concatenate([self.counted[~chosen], np.full(fresh, -1)])
         self.log_share = np.concatenate([self.log_share[~chosen], np.tile(self.log_share[chosen], 2)])
 

@@ -132,10 +132,8 @@ class Marginal(Sampler):
                 theta = _parameters(proposal)
                 new_past = self._log_likelihood(theta, history, 0, len(history) - 1)
                 new_gain = self._log_likelihood(theta, history, len(history) - 1)
-                new_target, new_density = (
-                    self._log_target(proposal, new_past, new_gain, taken),
-                    cloud.log_density(proposal),
-                )
+                new_target = self._log_target(proposal, new_past, new_gain, taken)
+                new_density = cloud.log_density(proposal)
                 ratio = new_target - target - (0 if walk else new_density - density)
                 accept = inside & (log_uniform < ratio)
                 for array, new in (
@@ -148,7 +146,7 @@ class Marginal(Sampler):
                     array[accept] = new[accept]
                 work += self.particles * len(history)
                 proposed += self.particles
-                accepted += np.count_nonzero(accept)
+                accepted += int(np.count_nonzero(accept))
                 if not walk:
                     moved |= accept
                 if np.count_nonzero(moved) >= MOVED * self.particles:
