@@ -150,6 +150,9 @@ def _fisher(options: argparse.Namespace) -> int:
         print(json.dumps(rows, indent=2))
         return 0
     print(f"{family!r} population, score {options.score}, {'given' if options.interval else 'best'} interval [a, b]")
+    for row in rows:  # the top is flat, so the place of a maximum is known to fewer digits than its height
+        if row["a"] is not None and row["b"] - row["a"] > 0.01:
+            row |= {end: round(row[end], 5) for end in ("a", "b")}
     _print_table(list(_COLUMNS.values()), [[_short(row[key]) for key in _COLUMNS] for row in rows])
     classical = ex.classical_information(family)
     print(f"Without privacy: F[μ,μ] = {classical[0, 0]:.4f}, F[σ,σ] = {classical[1, 1]:.4f}.")

@@ -117,8 +117,8 @@ print(total(one, -one, one, one, one, ex.family("normal"), ex.mechanism("laplace
     before = float(run_python(code, cwd=tmp_path, **environment))
     helper = tmp_path / "explorer/engine/vector_math.py"
     source = helper.read_text(encoding="utf-8")
-    assert "return 0.5 * _erfcx(t)" in source
-    helper.write_text(source.replace("return 0.5 * _erfcx(t)", "return 0.6 * _erfcx(t)"), encoding="utf-8")
+    assert "return _half_erfcx(t)" in source
+    helper.write_text(source.replace("return _half_erfcx(t)", "return 1.2 * _half_erfcx(t)"), encoding="utf-8")
     assert float(run_python(code, cwd=tmp_path, **environment)) != before
 
 

@@ -62,7 +62,7 @@ def _polynomial(coefficients):
     return evaluate
 
 
-_erfcx = _polynomial(_fit_erfcx())
+_half_erfcx = _polynomial(0.5 * _fit_erfcx())
 _exp = _polynomial([1 / math.factorial(k) for k in range(12)])
 _artanh = _polynomial([1 / (2 * k + 1) for k in range(11)])
 _HALF_BITS = 0x3FE6A09E667F3BCD  # the bits of sqrt(1/2)
@@ -114,6 +114,7 @@ def log_positive(x):
 def half_erfcx(x):
     """``erfcx(x / sqrt 2) / 2`` for x >= 0."""
     x = x * math.sqrt(0.5)
-    inverse = 1.0 / ((x + _PIVOT) * (1 + 2 * x))
-    t = (x - _PIVOT) * (1 + 2 * x) * inverse
-    return 0.5 * _erfcx(t) * (x + _PIVOT) * inverse
+    near, wide = x + _PIVOT, _fused(2.0, x, 1.0)
+    inverse = 1.0 / (near * wide)
+    t = (x - _PIVOT) * (wide * inverse)
+    return _half_erfcx(t) * (near * inverse)
