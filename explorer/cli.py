@@ -119,8 +119,14 @@ def _build_parser() -> argparse.ArgumentParser:
     add(
         "--first-interval", type=float, nargs=2, metavar=("L", "R"), help="the first interval (default: from the prior)"
     )
-    add("--prior", type=float, nargs=4, default=(0, 1e4, 1, 1), metavar=("MEAN", "VAR", "SHAPE", "SCALE"),
-        help="mu ~ N(MEAN, VAR), sigma^2 ~ IG(SHAPE, SCALE) (default 0 1e4 1 1)")  # fmt: skip
+    add(
+        "--prior",
+        type=float,
+        nargs=4,
+        default=(0, 1e4, 1, 1),
+        metavar=("MEAN", "VAR", "SHAPE", "SCALE"),
+        help="mu ~ N(MEAN, VAR), sigma^2 ~ IG(SHAPE, SCALE) (default 0 1e4 1 1)",
+    )
     add("--seed", type=int, metavar="K", help="of all random numbers: the same seed gives the same run")
     add("--keep", type=int, default=20, metavar="K", help="keep the particles of every K-th step in --out (default 20)")
     add("--out", metavar="FILE", help="write the whole trace to FILE, .npz")

@@ -98,16 +98,16 @@ class PseudoBayesian(_FromBest):
             _placed(Interval(-1, 1), mu.mean(), mu.std() + sigma.min()),
         ]
         start = starts[int(np.argmax(average(*np.array(starts).T)))]
-        scale = start.width
+
+        def interval_at(point):
+            width = start.width * np.exp(np.clip(point[1], -20, 20))
+            return _placed(Interval(-0.5, 0.5), start.midpoint + start.width * point[0], width)
 
         def loss(point):
-            half = 0.5 * scale * np.exp(np.clip(point[1], -20, 20))
-            middle = start.midpoint + scale * point[0]
-            return -float(average(middle - half, middle + half)) if middle - half < middle + half else 0.0
+            return -float(average(*interval_at(point)))
 
         options = {"xatol": 1e-3, "fatol": 0, "maxiter": 60, "initial_simplex": [[0, 0], [0.3, 0], [0, 0.3]]}
-        found = scipy.optimize.minimize(loss, np.zeros(2), method="Nelder-Mead", options=options).x
-        return _placed(Interval(-0.5, 0.5), start.midpoint + scale * found[0], scale * np.exp(found[1]))
+        return interval_at(scipy.optimize.minimize(loss, np.zeros(2), method="Nelder-Mead", options=options).x)
 
 
 class Fixed(Policy):

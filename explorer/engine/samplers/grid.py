@@ -75,7 +75,7 @@ class Grid(Sampler):
         cells.log_share = cells.log_share + self._largest_log_ratio(y, interval)
         work = self._wake(cells, history)
         if not np.any(np.isfinite(cells.log_density[cells.log_share > _ASLEEP])):
-            raise ImpossibleAnswerError(f"y has probability 0 under every parameter, got {y!r}")
+            raise ImpossibleAnswerError.of(y)
         work += self._refine(cells, history)
         state = self._state(cells, history)
         awake = np.count_nonzero(cells.log_share > _ASLEEP)

@@ -80,7 +80,7 @@ class Marginal(Sampler):
         gain = self._log_likelihood(state.particles, history, len(history) - 1)
         log_weights, weights, log_sum, ess = reweight(state.log_weights, gain, 1.0)
         if log_sum == -np.inf:
-            raise ImpossibleAnswerError(f"y has probability 0 under every particle, got {y!r}")
+            raise ImpossibleAnswerError.of(y)
         work = self.particles
         if ess >= RESAMPLE_BELOW * self.particles:
             state = state._replace(
@@ -121,36 +121,10 @@ class Marginal(Sampler):
             cloud = SmoothedCloud(rng, points, weights, self._narrowest(points, weights, len(history)))
             ancestors = systematic(rng, weights)
             points, past, gain, log_weights = points[ancestors], past[ancestors], gain[ancestors], np.log(even)
-            target, density = self._log_target(points, past, gain, taken), cloud.log_density(points)
-            moved = np.zeros(self.particles, dtype=bool)
-            for attempt in range(MOST_MOVES):
-                walk = attempt >= 2 and attempt % 2 == 0
-                proposal = cloud.walk(rng, points) if walk else cloud.draw(rng, self.particles)
-                log_uniform = np.log1p(-rng.random(self.particles))
-                inside = np.abs(proposal[:, 1]) < np.log(LARGEST_SIGMA)
-                proposal[~inside] = points[~inside]
-                theta = _parameters(proposal)
-                new_past = self._log_likelihood(theta, history, 0, len(history) - 1)
-                new_gain = self._log_likelihood(theta, history, len(history) - 1)
-                new_target = self._log_target(proposal, new_past, new_gain, taken)
-                new_density = cloud.log_density(proposal)
-                ratio = new_target - target - (0 if walk else new_density - density)
-                accept = inside & (log_uniform < ratio)
-                for array, new in (
-                    (points, proposal),
-                    (past, new_past),
-                    (gain, new_gain),
-                    (target, new_target),
-                    (density, new_density),
-                ):
-                    array[accept] = new[accept]
-                work += self.particles * len(history)
-                proposed += self.particles
-                accepted += int(np.count_nonzero(accept))
-                if not walk:
-                    moved |= accept
-                if np.count_nonzero(moved) >= MOVED * self.particles:
-                    break
+            rounds, changes = self._move(rng, cloud, points, past, gain, history, taken)
+            work += rounds * self.particles * len(history)
+            proposed += rounds * self.particles
+            accepted += changes
 
         order = np.argsort(points[:, 0], kind="stable")
         particles = _parameters(points[order])
@@ -166,6 +140,34 @@ class Marginal(Sampler):
             history=history,
         )
         return state, Info(True, {"theta": accepted / proposed}, state.unique, work)
+
+    def _move(self, rng, cloud: SmoothedCloud, points, past, gain, history: History, taken: float) -> tuple[int, int]:
+        """Metropolis-Hastings, in place, until the cloud has moved: (rounds, proposals that were accepted)."""
+        target, density = self._log_target(points, past, gain, taken), cloud.log_density(points)
+        moved = np.zeros(self.particles, dtype=bool)
+        accepted = 0
+        for rounds in range(1, MOST_MOVES + 1):
+            walk = rounds > 2 and rounds % 2 == 1
+            proposal = cloud.walk(rng, points) if walk else cloud.draw(rng, self.particles)
+            log_uniform = np.log1p(-rng.random(self.particles))
+            inside = np.abs(proposal[:, 1]) < np.log(LARGEST_SIGMA)
+            proposal[~inside] = points[~inside]
+            theta = _parameters(proposal)
+            new_past = self._log_likelihood(theta, history, 0, len(history) - 1)
+            new_gain = self._log_likelihood(theta, history, len(history) - 1)
+            new_target = self._log_target(proposal, new_past, new_gain, taken)
+            new_density = cloud.log_density(proposal)
+            ratio = new_target - target - (0 if walk else new_density - density)
+            accept = inside & (log_uniform < ratio)
+            now = points, past, gain, target, density
+            for array, new in zip(now, (proposal, new_past, new_gain, new_target, new_density), strict=True):
+                array[accept] = new[accept]
+            accepted += int(np.count_nonzero(accept))
+            if not walk:
+                moved |= accept
+            if np.count_nonzero(moved) >= MOVED * self.particles:
+                break
+        return rounds, accepted
 
     def _log_target(self, points: np.ndarray, past: np.ndarray, gain: np.ndarray, taken: float) -> np.ndarray:
         """The logarithm of the density in (mu, log sigma), of which the last answer's likelihood is a power."""

@@ -39,6 +39,10 @@ class Info(NamedTuple):
 class ImpossibleAnswerError(ValueError):
     """No particle could have given rise to this answer."""
 
+    @classmethod
+    def of(cls, y: float) -> "ImpossibleAnswerError":
+        return cls(f"y has probability 0 under every particle, got {y!r}")
+
 
 class Sampler:
     """Base class: a subclass gives ``init``, ``step`` and ``posterior``."""

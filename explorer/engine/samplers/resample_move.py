@@ -96,7 +96,7 @@ class ResampleMove(Sampler):
         even = np.full(self.particles, -math.log(self.particles))
         _, weights, log_sum, _ = reweight(even, log_weights, 1.0)
         if log_sum == -np.inf:
-            raise ImpossibleAnswerError(f"y has probability 0 under every particle, got {y!r}")
+            raise ImpossibleAnswerError.of(y)
         state = ResampleMoveState(particles, weights, x, state.log_evidence + log_sum, history)
         return state, Info(True, acceptance, np.unique(ancestors).size, work + self.particles)
 
