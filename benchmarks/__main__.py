@@ -9,7 +9,7 @@ import sys
 
 from benchmarks import timing
 
-ALL = ("information", "likelihood", "sampling", "start")
+ALL = ("information", "likelihood", "sampling", "start", "stopping", "dashboard")
 #: Takes minutes: only when named.
 LONG = ("accuracy",)
 

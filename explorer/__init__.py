@@ -37,7 +37,11 @@ from explorer.engine.samplers import SAMPLERS, ImpossibleAnswerError, Info, Post
 from explorer.engine.simulation import Step, Trace, iter_simulation, simulate
 from explorer.engine.truncation import POLICIES, Fixed, Oracle, Policy
 
-_VIEWS = {"FisherMap": "explorer.views.fisher_map"}
+_VIEWS = {
+    "FisherMap": "explorer.views.fisher_map",
+    "LiveRun": "explorer.views.live_run",
+    "MechanismView": "explorer.views.mechanism_view",
+}
 
 __all__ = [
     "FAMILIES",

@@ -1,32 +1,73 @@
 """Starting the app: kernels first, so that the first visitor does not wait for the compiler."""
 
+import os
+import re
 import time
 from pathlib import Path
+
+#: A host name or address with an optional port, as a browser sends it in its Origin.
+_ORIGIN = re.compile(r"^(\*|[A-Za-z0-9._-]+|\[[0-9a-fA-F:]+\])(:(\d{1,5}|\*))?$")
 
 
 def warm_up() -> float:
     """Load or compile what the first page needs; returns the seconds it took."""
+    from explorer.engine.mechanisms import MECHANISMS
+    from explorer.models.epsilon_curve import EpsilonCurve
     from explorer.models.fisher_surface import FisherSurface
+    from explorer.models.live_run import LiveRun
+    from explorer.models.mechanism_densities import MechanismDensities
 
     start = time.perf_counter()
-    for mechanism in FisherSurface.param.mechanism.objects:
-        model = FisherSurface(mechanism=mechanism)
-        model.surface()
-        model.best()
+    for model in (LiveRun, FisherSurface, EpsilonCurve, MechanismDensities):
+        model().recall()
+    for mechanism in MECHANISMS:
+        LiveRun(mechanism=mechanism, n=20, particles=50).compute()
     return time.perf_counter() - start
 
 
-def serve(port: int, address: str, browser: bool) -> int:
+def serve(
+    port: int,
+    address: str,
+    browser: bool,
+    allow_origin: list[str] | None = None,
+    basic_auth: str | None = None,
+    num_procs: int = 1,
+) -> int:
     """Serve until interrupted."""
-    if not 0 <= port <= 65535:
-        raise ValueError(f"port must lie between 0 and 65535, got {port}")
+    options = _options(port, address, allow_origin, basic_auth, num_procs)
     import panel as pn
 
     print("Preparing the kernels (compiled once per machine) ...", flush=True)
     print(f"... ready after {warm_up():.1f} s", flush=True)
     app = Path(__file__).with_name("app.py")
+    show = browser and num_procs == 1
     try:
-        pn.serve({"/": str(app)}, port=port, address=address, show=browser, title="Explorer", verbose=True)
+        pn.serve({"/": str(app)}, show=show, title="Explorer", verbose=True, **options)
     except OSError as error:
         raise ValueError(f"port {port} on {address} cannot be used: {error.strerror or error}") from None
     return 0
+
+
+def _options(port: int, address: str, allow_origin, basic_auth, num_procs: int) -> dict:
+    """What Panel takes, checked."""
+    if not 0 <= port <= 65535:
+        raise ValueError(f"port must lie between 0 and 65535, got {port}")
+    if num_procs < 1:
+        raise ValueError(f"--num-procs must be at least 1, got {num_procs}")
+    if num_procs > 1 and os.name == "nt":
+        raise ValueError("--num-procs needs a system that can fork, which Windows cannot")
+    if num_procs > 1 and port == 0:
+        raise ValueError("--num-procs needs a port that all processes share, got --port 0")
+    for origin in allow_origin or ():
+        if not _ORIGIN.match(origin):
+            raise ValueError(f"--allow-origin must be a host, or host:port, got {origin!r}")
+    options = {"port": port, "address": address}
+    if num_procs > 1:
+        options["num_procs"] = num_procs
+    if allow_origin:
+        options["websocket_origin"] = list(allow_origin)
+    if basic_auth is not None:
+        if not basic_auth:
+            raise ValueError("--basic-auth must be a password, or a JSON file of users and passwords, got nothing")
+        options |= {"basic_auth": basic_auth, "cookie_secret": os.urandom(32).hex()}
+    return options

@@ -1,24 +1,13 @@
 """Shared by all tests: a browser, fixed random numbers, and what a missing browser means."""
 
-import shutil
-
 import hypothesis
 import pytest
+
+from benchmarks.browser import FLAGS, executable
 
 # The same cases in every run; a failing one is printed and can be pasted into a test.
 hypothesis.settings.register_profile("fixed", derandomize=True, deadline=None, database=None, print_blob=True)
 hypothesis.settings.load_profile("fixed")
-
-CHROMIUM_FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
 
 def pytest_addoption(parser):
@@ -32,14 +21,14 @@ def browser(request):
     """Debian's Chromium, driven by Playwright."""
     from playwright.sync_api import sync_playwright
 
-    executable = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if executable is None:
+    path = executable()
+    if path is None:
         message = "no Chromium on this machine (Debian: apt-get install chromium)"
         if request.config.getoption("--require-browser"):
             pytest.fail(message)
         pytest.skip(message)
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=executable, args=CHROMIUM_FLAGS)
+        chromium = playwright.chromium.launch(executable_path=path, args=FLAGS)
         yield chromium
         chromium.close()
 

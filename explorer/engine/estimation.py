@@ -32,7 +32,8 @@ class OnlineEstimator:
     """The posterior of (mu, sigma) after the answers so far, and the interval to ask the next individual for.
 
     ``first_interval`` is asked for first; if None, the policy chooses it from the prior. With the policy ``"fixed"``
-    it is asked for always. ``sampler_options`` go to the sampler, such as ``{"resampling": "systematic"}``.
+    it is asked for always. ``sampler_options`` go to the sampler, such as ``{"resampling": "systematic"}``. ``best`` is
+    an interval (a, b) of your own for a population with mu = 0 and sigma = 1, in place of the best one for the score.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class OnlineEstimator:
         first_interval: Interval | None = None,
         delta: float = DEFAULT_DELTA,
         sampler_options: dict | None = None,
+        best: tuple[float, float] | None = None,
     ) -> None:
         self.family = find_family(family)
         self.mechanism = find_mechanism(mechanism, epsilon, delta)
@@ -60,7 +62,7 @@ class OnlineEstimator:
         self.sampler = find_sampler(
             sampler, self.family, self.mechanism, self.prior, particles, **(sampler_options or {})
         )
-        self.policy = find_policy(policy, self.family, self.mechanism, score, interval=first)
+        self.policy = find_policy(policy, self.family, self.mechanism, score, interval=first, best=best)
         # Two streams, so that the draws of the policy are the same however many numbers the sampler takes.
         self._particle_rng, self._policy_rng = map(np.random.default_rng, seed_sequence("seed", seed).spawn(2))
         self._state = self.sampler.init(self._particle_rng)

@@ -71,8 +71,11 @@ def total_log_likelihood(y, left, right, mu, sigma, family: Family, mechanism: M
             return normal_laplace_total(y, left, right, mu, sigma, mechanism.epsilon)
         return total(*family.code, *mechanism.code, y, left, right, mu, sigma)
 
-    size = max(250, -(-mu.size // 8))  # of a block: by the work alone, whatever the number of threads
     cheap = closed_form or isinstance(mechanism, RandomizedResponse | Piecewise)
+    # Of a block: by the work alone, whatever the number of threads. Between two blocks a run can be stopped, so that
+    # none takes longer than some twenty milliseconds.
+    most = 250_000 if closed_form else 50_000 if cheap else 10_000
+    size = min(max(250, -(-mu.size // 8)), max(1, most // max(y.size, 1)))
     if y.size * mu.size < (40_000 if cheap else 1_000) or mu.size <= size:
         return block(mu, sigma)
     order = np.argsort(sigma, kind="stable")  # alike together: what cannot matter to any of a block is left out

@@ -86,8 +86,12 @@ class Mechanism:
         the noise away again, so it protects nobody.
         """
         x = finite_array("x", x)
-        y = self._quantile(open_uniform(generator("rng", rng), x.shape), x, Interval.of(interval))
+        y = self.answer(open_uniform(generator("rng", rng), x.shape), x, Interval.of(interval))
         return y if x.ndim else float(y)
+
+    def answer(self, uniform, x, interval: Interval):
+        """The answer below which a fraction ``uniform`` of the answers of an individual with value ``x`` fall."""
+        return self._quantile(uniform, x, interval)
 
     def density(self, y, x, interval: Interval) -> np.ndarray:
         """Density (for a discrete answer: probability) of the answer ``y`` given the value ``x``."""
@@ -97,9 +101,11 @@ class Mechanism:
         """The smallest and the largest answer that can occur."""
         return self._support(Interval.of(interval))
 
-    def can_release(self, y, interval: Interval) -> np.ndarray:
+    def can_release(self, y, interval: Interval) -> np.ndarray | bool:
         """Whether ``y`` is an answer that this mechanism can give to ``interval``."""
         low, high = self.support(interval)
+        if type(y) is float:  # once for every answer of a run
+            return math.isfinite(y) and low <= y <= high
         y = np.asarray(y, dtype=float)
         return np.isfinite(y) & (low <= y) & (y <= high)
 

@@ -27,7 +27,9 @@ from explorer.engine.mechanisms import DEFAULT_DELTA, Mechanism, mechanism as fi
 from explorer.engine.priors import Prior
 from explorer.engine.samplers import Info, Posterior
 from explorer.engine.samplers.resampling import systematic
+from explorer.engine.threads import Stopped, stop_if_asked, stoppable
 from explorer.engine.truncation import Policy, policy as find_policy
+from explorer.engine.uniform import open_uniform
 
 #: Half the width of the fixed interval of the paper's non-adaptive method, in units of sigma.
 FIXED_HALF_WIDTH = 10.0
@@ -132,6 +134,7 @@ def iter_simulation(
     first_interval: Interval | None = None,
     delta: float = DEFAULT_DELTA,
     sampler_options: dict | None = None,
+    best: tuple[float, float] | None = None,
 ) -> Iterator[Step]:
     """The run as an iterator of steps; leave it at any time. The arguments are those of OnlineEstimator, and the truth.
 
@@ -142,7 +145,7 @@ def iter_simulation(
     first = None if first_interval is None else Interval.of(first_interval)
     if policy == "fixed" and first is None:
         first = Interval(mu - FIXED_HALF_WIDTH * sigma, mu + FIXED_HALF_WIDTH * sigma)
-    policy = find_policy(policy, chosen, mech, score, interval=first, truth=(mu, sigma))
+    policy = find_policy(policy, chosen, mech, score, interval=first, truth=(mu, sigma), best=best)
     population, noise, own = seed_sequence("seed", seed).spawn(3)
     run = OnlineEstimator(
         epsilon, mech, chosen, particles, policy, score, sampler, own, prior, first, delta, sampler_options
@@ -151,9 +154,10 @@ def iter_simulation(
 
 
 def _steps(run: OnlineEstimator, values: np.ndarray, noise: np.random.Generator) -> Iterator[Step]:
-    for t, x in enumerate(values.tolist(), start=1):
+    uniforms = open_uniform(noise, values.size)
+    for t, (x, uniform) in enumerate(zip(values.tolist(), uniforms.tolist(), strict=True), start=1):
         interval = run.interval
-        y = run.mechanism.release(x, interval, noise)
+        y = float(run.mechanism.answer(uniform, x, interval))
         start = time.perf_counter()
         info = run.observe(y)
         yield Step(t, x, y, interval, run.posterior, info, time.perf_counter() - start)
@@ -174,8 +178,8 @@ def simulate(
     """A whole run, with the arguments of ``iter_simulation``.
 
     ``keep`` says which clouds of particles to keep: every so many answers and the last, or after the answers named.
-    ``progress`` is called with the number of answers so far after each, and ``cancelled`` is asked before each: if it
-    says yes, the trace ends there.
+    ``progress`` is called with the number of answers so far after each. ``cancelled`` is asked before each and during
+    those that take long: if it says yes, the trace ends there.
     """
     levels = finite_array("levels", levels)
     if levels.ndim != 1 or np.any((levels < 0) | (levels > 1)):
@@ -185,13 +189,17 @@ def simulate(
     steps = iter_simulation(mu, sigma, n, epsilon, **settings)
     every, named = _kept(keep, n)
     trace = _Recorder(levels)
-    for t in range(1, n + 1):
-        if cancelled is not None and cancelled():
-            break
-        step = next(steps)
-        trace.add(step, kept=t in named or (every is not None and t % every == 0))
-        if progress is not None:
-            progress(t)
+    try:
+        with stoppable(cancelled):
+            for t in range(1, n + 1):
+                stop_if_asked()
+                step = next(steps)
+                trace.add(step, kept=t in named or (every is not None and t % every == 0))
+                if progress is not None:
+                    progress(t)
+    except Stopped:
+        if cancelled is None:  # somebody else wants it to stop, and does not want the trace
+            raise
     if every is not None:
         trace.keep_last()
     given = {"mu": mu, "sigma": sigma, "n": n, "epsilon": epsilon} | settings

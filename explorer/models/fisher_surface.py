@@ -1,75 +1,70 @@
-"""The Fisher map's state: which mechanism, family and score, on which grid.
+"""The Fisher map: the score of one answer's information over all intervals [a, b], and the best of them.
 
 >>> model = FisherSurface(epsilon=5)
->>> model.best().b.__round__(3)
+>>> model.compute().best.b.__round__(3)
 0.728
->>> model.surface().values.shape
+>>> model.result.surface.values.shape
 (50, 50)
 """
 
-import param
+import time
+from typing import NamedTuple
 
-from explorer.engine.families import FAMILIES, Family, family as find_family
-from explorer.engine.information import SCORES, BestInterval, NoBestIntervalError, Surface, best_interval, score_surface
-from explorer.engine.mechanisms import DEFAULT_DELTA, MECHANISMS
+from explorer.engine.information import (
+    BestInterval,
+    NoBestIntervalError,
+    Surface,
+    best_interval,
+    best_near,
+    score_surface,
+)
+from explorer.engine.threads import stop_if_asked
+from explorer.models.computation import Computation
+
+#: How long the settings must stand still before the whole plane is searched.
+_REST_SECONDS = 0.12
 
 
-class FisherSurface(param.Parameterized):
-    """The score of the information in one private answer, over all intervals [a, b]."""
+class FisherResult(NamedTuple):
+    """A map with the settings it was computed for: the controls may have moved on."""
 
-    epsilon = param.Number(
-        1.0, bounds=(0.05, 20), softbounds=(0.1, 10), step=0.05, doc="Privacy level ε: smaller is more private."
-    )
-    mechanism = param.Selector(
-        default="laplace",
-        objects=list(MECHANISMS),
-        doc="What the individual does with the clipped value; the paper's is laplace.",
-    )
-    delta = param.Number(
-        DEFAULT_DELTA,
-        bounds=(0, 0.1),
-        inclusive_bounds=(False, True),
-        doc="δ of the gaussian mechanism: the chance that ε is exceeded.",
-    )
-    family = param.Selector(
-        default="normal", objects=list(FAMILIES), doc="The population's family P_θ; the paper's is normal."
-    )
-    df = param.Number(5.0, bounds=(0.5, 100), doc="Degrees of freedom of student_t: fewer give heavier tails.")
-    score = param.Selector(
-        default="mu",
-        objects=list(SCORES),
-        doc="sc(F): what of the 2×2 information matrix is mapped. mu|sigma is about μ with σ unknown.",
-    )
-    resolution = param.Integer(50, bounds=(2, 200), doc="Points along a and along b; the paper's grid is 50 × 50.")
-    limit = param.Number(
-        3.0,
-        bounds=(0.1, 100),
-        softbounds=(0.5, 10),
-        step=0.5,
-        doc="The map shows a and b from −limit to +limit, in units of σ around μ.",
-    )
+    surface: Surface
+    #: The best interval; None if the score is 0 for every interval.
+    best: BestInterval | None
+    #: Whether ``best`` is the best of all intervals, and not only the top of the map's highest hill.
+    exact: bool
+    epsilon: float
+    mechanism: str
+    score: str
+    limit: float
 
-    @property
-    def chosen_family(self) -> Family:
-        return find_family(self.family, **({"df": self.df} if self.family == "student_t" else {}))
 
-    def surface(self) -> Surface:
-        """The score on the grid."""
-        return score_surface(
-            self.epsilon,
-            resolution=self.resolution,
-            limits=(-self.limit, self.limit),
-            family=self.chosen_family,
-            mechanism=self.mechanism,
-            score=self.score,
-            delta=self.delta,
-        )
+class FisherSurface(Computation):
+    """The score over (a, b): first the map with its highest hill, then the best interval of all."""
 
-    def best(self) -> BestInterval | None:
-        """The interval with the largest score of all; None if the score is 0 for every interval."""
-        try:
-            return best_interval(
-                self.epsilon, family=self.chosen_family, mechanism=self.mechanism, score=self.score, delta=self.delta
-            )
-        except NoBestIntervalError:
-            return None
+    inputs = ("epsilon", "mechanism", "delta", "family", "df", "score", "resolution", "limit")
+
+    def is_preview(self, result):
+        return not result.exact
+
+    def work(self):
+        now = self.experiment
+        family, mechanism, score = now.chosen_family, now.chosen_mechanism, now.score
+        shared = {"epsilon": now.epsilon, "family": family, "mechanism": mechanism, "score": score}
+        settings = now.epsilon, now.mechanism, score, now.limit
+        grid = {"resolution": now.resolution, "limits": (-now.limit, now.limit)}
+
+        def results():
+            surface = score_surface(**shared, **grid)
+            yield FisherResult(surface, best_near(surface, **shared), False, *settings)
+            deadline = time.monotonic() + _REST_SECONDS
+            while time.monotonic() < deadline:
+                stop_if_asked()
+                time.sleep(0.01)
+            try:
+                best = best_interval(**shared)
+            except NoBestIntervalError:
+                best = None
+            yield FisherResult(surface, best, True, *settings)
+
+        return results()

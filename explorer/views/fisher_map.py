@@ -4,128 +4,256 @@
 Param object behind it.
 """
 
-import asyncio
-from typing import NamedTuple
-
 import holoviews as hv
+import numpy as np
 import panel as pn
 import panel_material_ui as pmui
-import param
 
-from explorer.engine.information import BestInterval, Surface
-from explorer.models.fisher_surface import FisherSurface
+from explorer.models.epsilon_curve import EPSILONS, Curve, EpsilonCurve
+from explorer.models.fisher_surface import FisherResult, FisherSurface
+from explorer.models.monte_carlo import Comparison, MonteCarlo
+from explorer.models.script import fisher_script
+from explorer.models.tables import curve_table, surface_table
+from explorer.views.controls import widget
+from explorer.views.live_plot import BLUE, GREY, ORANGE, PURPLE, VERMILLION, LivePlot, image, legend, repaint
+from explorer.views.status import Status
+from explorer.views.view import View, code_button, csv_button, side_by_side, wrapped
 
-hv.extension("bokeh", logo=False)
-hv.renderer("bokeh").webgl = False  # slower than the canvas here, and leaves blank plots for some users
-
-_LABELS = {
+LABELS = {
     "mu": "F[μ,μ]",
     "sigma": "F[σ,σ]",
     "trace": "F[μ,μ] + F[σ,σ]",
     "det": "det F",
     "mu|sigma": "F[μ,μ] − F[μ,σ]²/F[σ,σ]",
 }
-_DELTAS = {f"1e-{power}": 10.0**-power for power in range(2, 13)}
 
 
-class _Result(NamedTuple):
-    """What is drawn, with the settings it was computed for: the controls may have moved on."""
-
-    surface: Surface
-    best: BestInterval | None
-    score: str
-    limit: float
+_LEGEND = legend((GREY, "☆", "best interval"), (VERMILLION, "◆", "interval by hand: tap the map to choose one"))
 
 
-class FisherMap(pn.viewable.Viewer):
-    """Heatmap of the score with the best interval marked."""
+class FisherMap(View):
+    """Heatmap of the score with the best interval marked; tap it to use that interval."""
 
-    model = param.ClassSelector(class_=FisherSurface)
+    model_class = FisherSurface
 
-    def __init__(self, **params):
-        params.setdefault("model", FisherSurface())
-        super().__init__(**params)
-        self._pipe = hv.streams.Pipe(data=self._compute())
-        self._computing = False
-        self._changed = False
-        plot = hv.DynamicMap(self._image, streams=[self._pipe]) * hv.DynamicMap(self._marker, streams=[self._pipe])
-        self._pane = pn.pane.HoloViews(plot, sizing_mode="stretch_width", min_height=480, linked_axes=False)
-        self._caption = pmui.Typography(self._sentence(self._pipe.data), sizing_mode="stretch_width")
-        self.controls = self._build_controls()
-        self.model.param.watch(self._refresh, [name for name in self.model.param if name != "name"])
+    def _build(self):
+        experiment = self.model.experiment
+        self.curve = EpsilonCurve(experiment=experiment)
+        self.monte_carlo = MonteCarlo(experiment=experiment)
+        self._map = _map_plot()
+        self._ends, self._information, self._slice = _ends_plot(), _information_plot(), _slice_plot()
+        self._tap = hv.streams.Tap(source=self._map.object.get(0), x=None, y=None)
+        self._tap.add_subscriber(self._on_tap)
+        experiment.param.watch(self._show_hand, ["manual", "interval"])
+        self._show_hand()
+        self.curve.param.watch(lambda event: self._show_curve(event.new), "result")
+        self.curve.on_change(self._refresh_more)
+        self.monte_carlo.param.watch(lambda event: self._show_slice(event.new), "result")
+        run = pmui.Button(label="Run the paper's Monte Carlo", variant="outlined", size="small", margin=(10, 5))
+        run.on_click(self._run_monte_carlo)
+        heading = {"variant": "h6", "margin": (14, 10, 0, 10)}
+        return pn.Column(
+            self.status,
+            pn.pane.HTML(_LEGEND, margin=(0, 10)),
+            self._map,
+            wrapped(
+                code_button(lambda: fisher_script(experiment)),
+                csv_button("Map as CSV", "fisher_map.csv", lambda: surface_table(self.model.result.surface)),
+                csv_button("Curve as CSV", "best_intervals.csv", lambda: curve_table(self.curve.result)),
+            ),
+            pmui.Typography("The best interval as ε grows", **heading),
+            side_by_side(self._ends, self._information),
+            pmui.Typography("Exact, beside the paper's Monte Carlo, along [−h, h]", **heading),
+            self._slice,
+            wrapped(
+                widget(self.monte_carlo.param.answers, sizing_mode=None, width=200),
+                widget(self.monte_carlo.param.samples, sizing_mode=None, width=200),
+                run,
+            ),
+            Status(self.monte_carlo),
+            sizing_mode="stretch_width",
+        )
 
-    def _build_controls(self) -> pmui.Column:
-        p = self.model.param
-        delta = pmui.Select.from_param(p.delta, label="δ", options=_DELTAS)
-        df = pmui.FloatSlider.from_param(p.df, label="Degrees of freedom")
-        delta.visible = p.mechanism.rx() == "gaussian"
-        df.visible = p.family.rx() == "student_t"
-        widgets = [
-            pmui.FloatSlider.from_param(p.epsilon, label="ε"),
-            pmui.Select.from_param(p.mechanism, label="Mechanism"),
-            delta,
-            pmui.Select.from_param(p.family, label="Population"),
-            df,
-            pmui.Select.from_param(p.score, label="Score"),
-            pmui.IntSlider.from_param(p.resolution, label="Grid resolution"),
-            pmui.FloatSlider.from_param(p.limit, label="Grid limit"),
-        ]
-        return pmui.Column(*widgets, sizing_mode="stretch_width", min_width=220)
+    async def _on_active(self, *events):
+        await super()._on_active()
+        if self.curve.result is None:
+            await self._refresh_more()
 
-    def _compute(self) -> _Result:
-        settings = self.model.score, self.model.limit
-        return _Result(self.model.surface(), self.model.best(), *settings)
+    def recall(self):
+        super().recall()
+        self.curve.recall()
 
-    async def _refresh(self, *events) -> None:
-        """Compute off the event loop; while that runs, only the newest change is kept."""
-        self._changed = True
-        if self._computing:
+    def start(self):
+        super().start()
+        if self.model.result is not None and self.curve.result is None:
+            self.curve.compute()
+
+    def close(self):
+        for model in (self.model, self.curve, self.monte_carlo):
+            model.close()
+
+    async def _refresh_more(self, *events) -> None:
+        """The curve over ε takes seconds: only for settings that are new to it, and only while somebody looks."""
+        if self.active:
+            await self.curve.refresh()
+
+    def _on_tap(self, x, y) -> None:
+        if x is None or y is None or not x < y:
             return
-        self._computing = True
-        try:
-            while self._changed:
-                self._changed = False
-                result = await asyncio.to_thread(self._compute)
-                self._pipe.send(result)
-                self._caption.object = self._sentence(result)
-        finally:
-            self._computing = False
+        self.model.experiment.param.update(manual=True, interval=(round(float(x), 3), round(float(y), 3)))
 
-    def _image(self, data: _Result) -> hv.Image:
-        surface, label = data.surface, _LABELS[data.score]
-        return hv.Image((surface.a, surface.b, surface.values.T), ["a", "b"], hv.Dimension("score", label=label)).opts(
-            cmap="viridis",
-            colorbar=True,
-            colorbar_opts={"title": ""},
-            tools=["hover"],
-            default_tools=["pan", "wheel_zoom", "save", "reset"],
-            xlabel="a: left end, in σ from μ",
-            ylabel="b: right end, in σ from μ",
-            responsive=True,
-            min_height=480,
-            framewise=True,
+    def _show(self, result: FisherResult) -> None:
+        surface, best = result.surface, result.best
+        half = (surface.a[1] - surface.a[0]) / 2
+        low, high = surface.a[0] - half, surface.a[-1] + half
+        top = float(np.nanmax(surface.values))
+        points = ([], []) if best is None else ([best.a], [best.b])
+        preview = "" if result.exact else ", preview"
+        self._map.paint(
+            {
+                "score": image((low, low, high, high), surface.values.T),
+                "best": {"a": np.array(points[0]), "b": np.array(points[1])},
+            },
+            x=(low, high),
+            y=(low, high),
+            color=(0.0, top if top > 0 else 1.0),
+            title=f"{LABELS[result.score]} of one answer, {result.mechanism}, ε = {result.epsilon:g}{preview}",
+        )
+        if not result.exact:
+            repaint(self._map)
+            return
+        self._information.paint({"now": {"epsilon": [result.epsilon], "information": [best.value if best else 0.0]}})
+        self._paint_exact_slice()
+        self.status.caption.object = _sentence(result)
+        repaint(self._map, self._information, self._slice)
+
+    def _show_hand(self, *events) -> None:
+        now = self.model.experiment
+        a, b = now.interval if now.manual else ([], [])
+        self._map.paint({"hand": {"a": np.atleast_1d(a), "b": np.atleast_1d(b)}})
+        repaint(self._map)
+
+    def _show_curve(self, curve: Curve) -> None:
+        reach = float(np.nanmax(np.abs([curve.a, curve.b]), initial=0.1))
+        self._ends.paint(
+            {end: {"epsilon": curve.epsilon, "end": getattr(curve, end)} for end in ("a", "b")},
+            y=(-1.15 * reach, 1.15 * reach),
+        )
+        self._information.paint(
+            {
+                "best": {"epsilon": curve.epsilon, "information": curve.information},
+                "limit": {"epsilon": EPSILONS[[0, -1]], "information": np.full(2, curve.limit)},
+            },
+            y=(0.0, 1.08 * curve.limit),
+            ylabel=LABELS[curve.score],
+        )
+        repaint(self._ends, self._information)
+
+    def _paint_exact_slice(self) -> None:
+        half, exact = self.monte_carlo.exact()
+        self._slice.paint(
+            {
+                "exact": {"h": half, "score": exact},
+                "estimate": {"h": [], "score": []},
+                "bars": {"x0": [], "y0": [], "x1": [], "y1": []},
+            },
+            x=(0.0, float(half[-1]) * 1.03),
+            y=(0.0, 1.25 * max(float(exact.max()), 1e-12)),
+            ylabel=LABELS[self.model.experiment.score],
         )
 
-    def _marker(self, data: _Result) -> hv.Points:
-        points = [] if data.best is None else [(data.best.a, data.best.b)]
-        return hv.Points(points, ["a", "b"]).opts(
-            marker="star", size=18, fill_color="white", line_color="black", apply_ranges=False
+    async def _run_monte_carlo(self, event) -> None:
+        await self.monte_carlo.refresh()
+
+    def _show_slice(self, found: Comparison) -> None:
+        h, low, high = (
+            found.half_estimated,
+            found.estimate - 2 * found.standard_error,
+            found.estimate + 2 * found.standard_error,
         )
-
-    def _sentence(self, data: _Result) -> str:
-        best = data.best
-        if best is None:
-            return "This score is 0 for every interval: one yes-or-no answer cannot tell two numbers apart."
-        where = "" if max(abs(best.a), abs(best.b)) <= data.limit else " (outside the map)"
-        return f"Best interval [{best.a:.4g}, {best.b:.4g}]{where}, {_LABELS[data.score]} = {best.value:.4g}"
-
-    def __panel__(self):
-        return pmui.Row(
-            pmui.Column(self.controls, max_width=320),
-            pmui.Column(self._caption, self._pane, sizing_mode="stretch_width"),
+        top = max(float(found.exact.max()), float(high.max()), 1e-12)
+        self._slice.paint(
+            {
+                "estimate": {"h": h, "score": found.estimate},
+                "bars": {"x0": h, "y0": low, "x1": h, "y1": high},
+            },
+            y=(0.0, 1.1 * top),
         )
+        repaint(self._slice)
 
-    @property
-    def main(self) -> pmui.Column:
-        """The map without its controls, for a page that has a sidebar."""
-        return pmui.Column(self._caption, self._pane, sizing_mode="stretch_width", margin=10)
+
+def _sentence(result: FisherResult) -> str:
+    best = result.best
+    if best is None:
+        return "This score is 0 for every interval: one yes-or-no answer cannot tell two numbers apart."
+    where = "" if max(abs(best.a), abs(best.b)) <= result.limit else " (outside the map)"
+    return f"Best interval [{best.a:.4g}, {best.b:.4g}]{where}, {LABELS[result.score]} = {best.value:.4g}"
+
+
+def _map_plot() -> LivePlot:
+    empty = np.zeros((2, 2), dtype=np.float32)
+    points = {"line_color": "black", "fill_color": "white", "size": 17, "apply_ranges": False}
+    score = hv.Dimension("score", label="score")
+    layers = {
+        "score": hv.Image(empty, ["a", "b"], score, bounds=(-3, -3, 3, 3)).opts(
+            cmap="viridis", colorbar=True, clim=(0, 1), tools=["hover", "tap"], clabel=" "
+        ),
+        "best": hv.Points([(0.0, 0.0)], ["a", "b"]).opts(marker="star", **points),
+        "hand": hv.Points([(np.nan, np.nan)], ["a", "b"]).opts(
+            marker="diamond", **(points | {"fill_color": VERMILLION, "size": 13})
+        ),
+    }
+    return LivePlot(
+        layers,
+        height=430,
+        title="Fisher information of one answer",
+        xlabel="a: left end, in σ from μ",
+        ylabel="b: right end, in σ from μ",
+        show_legend=False,
+        xlim=(-3, 3),
+        ylim=(-3, 3),
+    )
+
+
+_OVER_EPSILON = {"xlim": (0.09, 11), "ylim": (0, 1)}
+
+
+def _ends_plot() -> LivePlot:
+    def line(name, color):
+        return hv.Curve([(1.0, 0.0)], "epsilon", "end", label=name).opts(color=color, line_width=2, tools=["hover"])
+
+    layers = {"a": line("a", BLUE), "b": line("b", ORANGE)}
+    return LivePlot(
+        layers, logx=True, xlabel="ε", ylabel="ends, in σ from μ", legend_position="top_left", **_OVER_EPSILON
+    )
+
+
+def _information_plot() -> LivePlot:
+    def line(name, **options):
+        return hv.Curve([(1.0, 0.0)], "epsilon", "information", label=name).opts(**options)
+
+    layers = {
+        "best": line("best interval", color=BLUE, line_width=2, tools=["hover"]),
+        "limit": line("without privacy", color=GREY, line_dash="dashed"),
+        "now": hv.Points([(1.0, 0.0)], ["epsilon", "information"], label="now").opts(
+            marker="star", size=14, fill_color=VERMILLION, line_color="black"
+        ),
+    }
+    return LivePlot(layers, logx=True, xlabel="ε", ylabel="score", legend_position="top_left", **_OVER_EPSILON)
+
+
+def _slice_plot() -> LivePlot:
+    layers = {
+        "exact": hv.Curve([(0.0, 0.0)], "h", "score", label="exact").opts(color=BLUE, line_width=2, tools=["hover"]),
+        "bars": hv.Segments([(0.0, 0.0, 0.0, 0.0)], ["x0", "y0", "x1", "y1"]).opts(color=PURPLE, line_width=2),
+        "estimate": hv.Points([(0.0, 0.0)], ["h", "score"], label="Monte Carlo ± 2 s.e.").opts(color=PURPLE, size=7),
+    }
+    return LivePlot(
+        layers,
+        height=240,
+        xlabel="h: half the width, in σ",
+        ylabel="score",
+        xlim=(0, 3),
+        ylim=(0, 1),
+        legend_position="top_right",
+    )

@@ -1,33 +1,51 @@
-"""The Fisher map's model, without a browser."""
+"""The Fisher map's model and its companions, without a browser."""
 
 import numpy as np
 import pytest
 
-from explorer.engine.information import best_interval, score_surface
+from explorer.engine.information import best_interval, best_near, fisher_information, score_surface
+from explorer.models.epsilon_curve import EPSILONS, EpsilonCurve
 from explorer.models.fisher_surface import FisherSurface
+from explorer.models.monte_carlo import MonteCarlo
 
 
 def test_it_wraps_the_engine():
     model = FisherSurface(epsilon=2.5, mechanism="piecewise", family="student_t", df=3.0, score="trace", resolution=11)
-    family = model.chosen_family
+    family = model.experiment.chosen_family
     assert family.shape == 3.0
     expected = score_surface(2.5, resolution=11, family=family, mechanism="piecewise", score="trace")
-    np.testing.assert_array_equal(model.surface().values, expected.values)
-    assert model.best() == best_interval(2.5, family=family, mechanism="piecewise", score="trace")
+    result = model.compute()
+    np.testing.assert_array_equal(result.surface.values, expected.values)
+    assert result.best == best_interval(2.5, family=family, mechanism="piecewise", score="trace")
+    assert result.exact
+    assert (model.status, model.progress, model.error) == ("ready", 1.0, "")
 
 
 def test_a_score_that_is_zero_everywhere_has_no_best_interval():
-    assert FisherSurface(score="det", mechanism="randomized_response").best() is None
+    results = list(FisherSurface(score="det", mechanism="randomized_response").work())
+    assert [result.best for result in results] == [None, None]
 
 
-@pytest.mark.parametrize(
-    ("name", "value"), [("epsilon", 0), ("resolution", 1), ("mechanism", "none"), ("delta", 0), ("limit", -1)]
-)
-def test_values_out_of_bounds_are_refused(name, value):
-    with pytest.raises(ValueError, match=name):
-        FisherSurface(**{name: value})
+@pytest.mark.parametrize("mechanism", ["laplace", "gaussian", "randomized_response", "piecewise"])
+@pytest.mark.parametrize("epsilon", [0.5, 2.0, 5.0])
+def test_the_quick_optimum_of_a_preview_is_close_to_the_exact_one(mechanism, epsilon):
+    near = best_near(score_surface(epsilon, mechanism=mechanism), epsilon, mechanism=mechanism)
+    exact = best_interval(epsilon, mechanism=mechanism)
+    assert near.value == pytest.approx(exact.value, rel=1e-5)
+    assert near.value == pytest.approx(fisher_information(near.a, near.b, epsilon, mechanism=mechanism)[0, 0], rel=1e-9)
 
 
-def test_every_parameter_is_documented():
-    for name in FisherSurface.param:
-        assert FisherSurface.param[name].doc, name
+def test_the_curve_over_epsilon_is_made_of_best_intervals():
+    curve = EpsilonCurve(mechanism="piecewise").compute()
+    assert curve.complete
+    np.testing.assert_array_equal(curve.epsilon, EPSILONS)
+    assert curve.b[7] == best_interval(EPSILONS[7], mechanism="piecewise").b
+    assert np.all(np.diff(curve.information) > 0)
+    assert curve.limit == pytest.approx(1.0, abs=1e-9)
+
+
+def test_the_papers_monte_carlo_agrees_with_the_exact_curve_beside_it():
+    found = MonteCarlo(epsilon=5, answers=400, samples=2000, points=4).compute()
+    exact = np.interp(found.half_estimated, found.half, found.exact)
+    assert np.all(np.abs(found.estimate - exact) < 4 * found.standard_error)
+    assert np.all(found.standard_error > 0)

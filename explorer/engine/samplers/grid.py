@@ -21,6 +21,7 @@ from explorer.engine.likelihood import total_log_likelihood
 from explorer.engine.mechanisms import GaussianMechanism, Piecewise, RandomizedResponse
 from explorer.engine.samplers.posterior import Posterior
 from explorer.engine.samplers.protocol import ImpossibleAnswerError, Info, Sampler
+from explorer.engine.threads import stop_if_asked
 
 _SIZE = 8
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(_SIZE)
@@ -156,6 +157,7 @@ class Grid(Sampler):
         """Halve cells until every density is followed; returns the work."""
         work = 0
         while True:
+            stop_if_asked()
             awake = np.flatnonzero(cells.log_share > _ASLEEP)
             log_mass = _log_mass(cells.boxes[awake], cells.log_density[awake])
             log_total = float(logsumexp(log_mass))
@@ -216,6 +218,7 @@ class GridPosterior(Posterior):
         integral = np.polynomial.legendre.legint(_TO_LEGENDRE @ (grid / _WEIGHTS).T, lbnd=-1)
         below, above = low.min(), high.max()
         for _ in range(200):
+            stop_if_asked()
             middle = 0.5 * (below + above)
             if not below < middle < above:
                 break

@@ -67,7 +67,9 @@ class Posterior:
     def quantiles(self, q) -> np.ndarray:
         """The values below which fractions ``q`` of the posterior lie, shape (..., 2)."""
         q = np.asarray(q, dtype=float)
-        if q.size and not (q.min() >= 0 and q.max() <= 1):
+        if not q.size:
+            return np.empty((*q.shape, 2))
+        if not (q.min() >= 0 and q.max() <= 1):
             raise ValueError(f"q must lie between 0 and 1, got {q}")
         out = np.empty((q.size, 2))
         for column in (0, 1):

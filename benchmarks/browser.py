@@ -1,0 +1,73 @@
+"""A server with the dashboard and the bare page, and a Chromium to look at them."""
+
+import contextlib
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+def executable() -> str | None:
+    """Where Chromium is, if it is."""
+    return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+@contextlib.contextmanager
+def served():
+    """The address of both pages: ``app`` and ``bare_page``; and the server's process."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    pages = [str(HERE.parent / "explorer/app.py"), str(HERE / "bare_page.py")]
+    command = [sys.executable, "-m", "panel", "serve", *pages, "--port", str(port), "--address", "127.0.0.1"]
+    log = Path(HERE / ".server.log")
+    with log.open("w") as file:
+        process = subprocess.Popen(command, stdout=file, stderr=file)
+    address = f"http://127.0.0.1:{port}/"
+    try:
+        for _ in range(300):
+            with contextlib.suppress(OSError):
+                urllib.request.urlopen(address + "bare_page", timeout=30)
+                break
+            time.sleep(0.2)
+        yield address, process
+    finally:
+        process.terminate()
+        process.wait()
+        text = log.read_text()
+        log.unlink()
+        if "Traceback" in text or "ERROR" in text:
+            print(text[-3000:])
+            raise SystemExit("the server's log has an error")
+
+
+@contextlib.contextmanager
+def chromium():
+    """A browser, or None where there is none."""
+    path = executable()
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        path = None
+    if path is None:
+        yield None
+        return
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()

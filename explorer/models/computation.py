@@ -1,0 +1,177 @@
+"""What every computing model does: work off the event loop, for the newest request only.
+
+A subclass gives ``work()``, which reads its settings at once and returns a generator of results, each better than the
+last: a coarse preview, say, and then the final one. ::
+
+    model.compute()           # in a script: the last result, computed here and now
+    await model.refresh()     # under an event loop: computed in a thread; a newer refresh supersedes this one
+
+A request that is superseded stops within milliseconds, with one exception: its first result, if it is there within
+``GRACE`` seconds, is still shown. Otherwise nothing would move while a slider is dragged without a pause.
+
+Results, status, progress and errors are parameters, changed in the event loop's thread alone, so that whoever watches
+them never sees a result older than one seen before.
+"""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any, ClassVar
+
+import param
+
+from explorer.engine.threads import Stopped, stoppable
+from explorer.models.experiment import Experiment
+
+#: For so long, the first result of a superseded request is waited for.
+GRACE = 0.25
+#: After so many seconds, progress is told: a bar that comes and goes at once only distracts.
+LONG = 1.0
+
+
+class Computation(param.Parameterized):
+    """Base class: computes from an ``Experiment``; further arguments are set on it."""
+
+    experiment = param.ClassSelector(class_=Experiment, doc="What is computed from; may be shared.")
+    result = param.Parameter(None, doc="The newest result, None before the first.")
+    status = param.Selector(
+        default="idle",
+        objects=["idle", "computing", "preview", "ready", "failed"],
+        doc="preview: the result is coarse, a better one is on its way.",
+    )
+    progress = param.Number(0.0, bounds=(0, 1), doc="How much of the present computation is done.")
+    error = param.String("", doc="Why the last computation failed, in one sentence.")
+
+    #: The experiment's parameters that the result depends on.
+    inputs: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, **params):
+        settings = {name: params.pop(name) for name in list(params) if name in Experiment.param and name != "name"}
+        if "experiment" not in params:
+            params["experiment"] = Experiment(**settings)
+        elif settings:
+            params["experiment"].param.update(**settings)
+        super().__init__(**params)
+        self._newest = 0
+        self._busy = False
+        self._closed = threading.Event()
+
+    def work(self) -> Iterator[Any]:
+        """A generator of ever better results for the settings of now; it runs in a thread."""
+        raise NotImplementedError
+
+    def is_preview(self, result: Any) -> bool:
+        """Whether a better result follows."""
+        return False
+
+    def on_change(self, callback: Callable) -> None:
+        """Call (or await) ``callback`` whenever an input changes."""
+        self.experiment.param.watch(callback, list(self.inputs))
+
+    def compute(self) -> Any:
+        """The last result, computed in this thread."""
+        for result in self.work():
+            self._publish(result)
+        return self.result
+
+    def recall(self) -> bool:
+        """If all inputs stand at their defaults, take the result that is kept for them; whether that was so."""
+        if set(self.inputs) & set(self.experiment.changed()):
+            return False
+        self._publish(_for_defaults(type(self)))
+        return True
+
+    def close(self) -> None:
+        """Stop for good: nobody looks any more."""
+        self._closed.set()
+
+    async def refresh(self, *events) -> None:
+        """Compute in a thread; while that runs, only the newest request is kept, and the running one stops."""
+        self._newest += 1
+        if self._busy:
+            return
+        self._busy = True
+        try:
+            done = 0
+            while done != self._newest and not self._closed.is_set():
+                done = self._newest
+                await self._run(done)
+        finally:
+            self._busy = False
+
+    async def _run(self, request: int) -> None:
+        start, shown = time.monotonic(), False
+
+        def superseded() -> bool:
+            late = shown or time.monotonic() - start > GRACE
+            return self._closed.is_set() or (self._newest != request and late)
+
+        self.param.update(status="computing", error="", progress=0.0)
+        self._report = _Reporter(self, asyncio.get_running_loop(), superseded)
+        try:
+            results = self.work()
+            while not superseded():
+                result = await asyncio.to_thread(_next, results, superseded)
+                if result is _END or self._closed.is_set():
+                    return
+                self._publish(result)
+                shown = True
+        except Stopped:
+            pass
+        except Exception as error:  # whatever it is, it is told on the page and the server goes on
+            if not superseded():
+                self.param.update(status="failed", error=_sentence(error), progress=0.0)
+        finally:
+            self._report = None
+
+    _report: Callable[[float], None] | None = None
+
+    def report(self, share: float) -> None:
+        """For ``work``: how much of it is done."""
+        if self._report is not None:
+            self._report(share)
+
+    def _publish(self, result: Any) -> None:
+        preview = self.is_preview(result)
+        with param.parameterized.batch_call_watchers(self):
+            self.param.update(result=result, status="preview" if preview else "ready", error="")
+            if not preview:
+                self.progress = 1.0
+
+
+@cache
+def _for_defaults(model_class: type[Computation]) -> Any:
+    """Computed once a process: most visitors begin there."""
+    return model_class().compute()
+
+
+_END = object()
+
+
+def _next(results: Iterator[Any], asked: Callable[[], bool]) -> Any:
+    with stoppable(asked):
+        return next(results, _END)
+
+
+def _sentence(error: Exception) -> str:
+    return str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+
+
+class _Reporter:
+    """Hands progress from the working thread to the event loop: of what takes long, and five times a second at most."""
+
+    def __init__(self, model: Computation, loop: asyncio.AbstractEventLoop, superseded: Callable[[], bool]) -> None:
+        self._model, self._loop, self._superseded = model, loop, superseded
+        self._last = time.monotonic() + LONG
+
+    def __call__(self, share: float) -> None:
+        now = time.monotonic()
+        if now - self._last > 0.2 and not self._superseded():
+            self._last = now
+            self._loop.call_soon_threadsafe(self._tell, share)
+
+    def _tell(self, share: float) -> None:
+        if not self._superseded() and self._model.status in ("computing", "preview"):
+            self._model.progress = share

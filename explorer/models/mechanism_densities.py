@@ -1,0 +1,117 @@
+"""One answer under the microscope: its density, the clipped value's two atoms, and what tells two individuals apart.
+
+>>> picture = MechanismDensities(epsilon=2).compute()
+>>> bool(abs(picture.loss).max() <= 2 + 1e-12)
+True
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import param
+
+from explorer.engine.information import best_interval
+from explorer.engine.interval import Interval
+from explorer.engine.likelihood import log_likelihood
+from explorer.engine.mechanisms import RandomizedResponse
+from explorer.models.computation import Computation
+
+_POINTS = 601
+
+
+class MechanismPicture(NamedTuple):
+    """Densities over ``y`` (for randomised response: probabilities of its two answers)."""
+
+    interval: Interval
+    y: np.ndarray
+    #: Of an individual drawn from the population.
+    density: np.ndarray
+    #: Of two individuals with values x and x'.
+    values: tuple[float, float]
+    given: tuple[np.ndarray, np.ndarray]
+    #: log p(y|x)/p(y|x'): what y tells an attacker.
+    loss: np.ndarray
+    #: P(X <= l) and P(X >= r): the atoms of the clipped value.
+    atoms: tuple[float, float]
+    discrete: bool
+    epsilon: float
+    mechanism: str
+    delta: float
+
+
+class MechanismDensities(Computation):
+    """The answer to the run's interval, or to the one set by hand, placed for the true (μ, σ)."""
+
+    first = param.Number(
+        -1.0,
+        bounds=(-10, 10),
+        softbounds=(-4, 4),
+        step=0.05,
+        label="x, in σ from μ",
+        doc="The value x of one individual.",
+    )
+    second = param.Number(
+        1.0,
+        bounds=(-10, 10),
+        softbounds=(-4, 4),
+        step=0.05,
+        label="x', in σ from μ",
+        doc="The value x' of their neighbour: who sees y shall not be able to tell the two apart.",
+    )
+
+    inputs = ("epsilon", "mechanism", "delta", "family", "df", "mu", "sigma", "score", "manual", "interval")
+
+    def on_change(self, callback):
+        super().on_change(callback)
+        self.param.watch(callback, ["first", "second"])
+
+    def work(self):
+        now = self.experiment
+        family, mechanism, mu, sigma = now.chosen_family, now.chosen_mechanism, now.mu, now.sigma
+        by_hand, score = now.interval_by_hand, now.score
+        values = tuple(mu + sigma * side for side in (self.first, self.second))
+
+        def results():
+            a, b = by_hand or best_interval(mechanism.epsilon, family, mechanism, score)[:2]
+            interval = Interval(mu + sigma * a, mu + sigma * b)
+            discrete = isinstance(mechanism, RandomizedResponse)
+            y = np.array([-1.0, 1.0]) if discrete else _axis(mechanism, interval)
+            density = np.exp(log_likelihood(y, mu, sigma, *interval, mechanism.epsilon, family, mechanism))
+            given = tuple(mechanism.density(y, value, interval) for value in values)
+            cut = [interval.midpoint] * 2 if discrete else list(interval)
+            atoms = float(family.cdf((cut[0] - mu) / sigma)), float(family.sf((cut[1] - mu) / sigma))
+            yield MechanismPicture(
+                interval=interval,
+                y=y,
+                density=density,
+                values=values,
+                given=given,
+                loss=_loss(mechanism, y, values, interval, given),
+                atoms=atoms,
+                discrete=discrete,
+                epsilon=mechanism.epsilon,
+                mechanism=mechanism.name,
+                delta=mechanism.delta,
+            )
+
+        return results()
+
+
+def _axis(mechanism, interval: Interval) -> np.ndarray:
+    """Answers from end to end, or as far out as it takes to see the noise fade; the interval's ends among them."""
+    low, high = mechanism.support(interval)
+    if not np.isfinite(low):
+        reach = 4 * mechanism.scale(interval)
+        low, high = interval.left - reach, interval.right + reach
+    inside = np.linspace(low, high, _POINTS)
+    return np.unique(np.concatenate([inside, list(interval)]))
+
+
+def _loss(mechanism, y, values, interval: Interval, given) -> np.ndarray:
+    if mechanism.name == "gaussian":  # the densities underflow where their ratio is still a number
+        first, second = (interval.clip(value) for value in values)
+        return ((y - second) ** 2 - (y - first) ** 2) / (2 * mechanism.scale(interval) ** 2)
+    if mechanism.name == "laplace":
+        first, second = (np.abs(y - interval.clip(value)) for value in values)
+        return (second - first) / mechanism.scale(interval)
+    return np.log(given[0]) - np.log(given[1])

@@ -1,0 +1,80 @@
+"""The exact score along symmetric intervals [−h, h], beside the paper's Monte Carlo estimate of it.
+
+>>> comparison = MonteCarlo(epsilon=2, answers=50, samples=200, points=3).compute()
+>>> comparison.estimate.shape, comparison.exact.shape
+((3,), (200,))
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import param
+
+from explorer.engine.information import fisher_information, monte_carlo_information, score_function
+from explorer.engine.threads import stop_if_asked
+from explorer.models.computation import Computation
+
+
+class Comparison(NamedTuple):
+    """Exact scores at ``half``; estimates, with the standard errors of their entries, at ``half_estimated``."""
+
+    half: np.ndarray
+    exact: np.ndarray
+    half_estimated: np.ndarray
+    estimate: np.ndarray
+    standard_error: np.ndarray
+    score: str
+    complete: bool
+
+
+class MonteCarlo(Computation):
+    """Eq. (8) with the gradients of Algorithm 4, point by point; its cost is why it is not the default."""
+
+    answers = param.Integer(200, bounds=(10, 2000), label="Answers M", doc="M of eq. (8). The paper's is 1000.")
+    samples = param.Integer(
+        1000, bounds=(10, 20_000), label="Samples", doc="Draws behind each gradient (Algorithm 4). The paper's: 10 000."
+    )
+    points = param.Integer(12, bounds=(2, 50), label="Points", doc="Intervals at which to estimate.")
+
+    inputs = ("epsilon", "mechanism", "delta", "family", "df", "score", "limit")
+
+    def is_preview(self, result):
+        return not result.complete
+
+    def exact(self) -> tuple[np.ndarray, np.ndarray]:
+        """The exact score at 200 half-widths."""
+        now = self.experiment
+        half = np.linspace(0, now.limit, 201)[1:]
+        matrices = fisher_information(-half, half, now.epsilon, now.chosen_family, now.chosen_mechanism)
+        return half, score_function(now.score)(matrices)
+
+    def work(self):
+        now = self.experiment
+        family, mechanism, score = now.chosen_family, now.chosen_mechanism, now.score
+        half, values = self.exact()
+        chosen = np.linspace(0, now.limit, self.points + 1)[1:]
+        answers, samples, seed = self.answers, self.samples, now.seed
+
+        def results():
+            sc, rows = score_function(score), []
+            for k, h in enumerate(chosen):
+                stop_if_asked()
+                found = monte_carlo_information(
+                    -h, h, mechanism.epsilon, family, mechanism, answers, samples, seed=seed + k
+                )
+                rows.append((h, float(sc(found.value)), _error(sc, found)))
+                self.report(len(rows) / chosen.size)
+                yield Comparison(half, values, *np.array(rows).T, score, len(rows) == chosen.size)
+
+        return results()
+
+
+def _error(sc, found) -> float:
+    """The score's standard error, to first order: entries as if they were independent."""
+    total = 0.0
+    for i, j in ((0, 0), (0, 1), (1, 1)):
+        shifted = found.value.copy()
+        shifted[i, j] += found.standard_error[i, j]
+        shifted[j, i] = shifted[i, j]
+        total += float(sc(shifted) - sc(found.value)) ** 2
+    return total**0.5

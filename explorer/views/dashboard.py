@@ -1,0 +1,109 @@
+"""The whole page: one experiment, its controls at the side, and a tab for each way to look at it."""
+
+import asyncio
+
+import panel as pn
+import panel_material_ui as pmui
+import param
+
+from explorer.models.experiment import GROUPS, Experiment
+from explorer.models.fisher_surface import FisherSurface
+from explorer.models.live_run import LiveRun as LiveRunModel
+from explorer.models.mechanism_densities import MechanismDensities
+from explorer.views.address import Address
+from explorer.views.controls import group
+from explorer.views.fisher_map import FisherMap
+from explorer.views.live_run import LiveRun
+from explorer.views.mechanism_view import MechanismView
+
+_TABS = ("Live run", "Fisher map", "Mechanism")
+
+
+class Dashboard(param.Parameterized):
+    """Composes the views around one experiment."""
+
+    tab = param.Selector(
+        default="run", objects=["run", "fisher", "mechanism"], doc="Which tab is open, for the address."
+    )
+
+    def __init__(self, search: str = "", **params):
+        super().__init__(**params)
+        self.experiment = Experiment()
+        mechanism = MechanismDensities(experiment=self.experiment)
+        parameters = {name: self.experiment for name in self.experiment.param if name != "name"}
+        self.address = Address(parameters | {"first": mechanism, "second": mechanism, "tab": self})
+        self.problems = self.address.read(search)
+        self.views = (
+            LiveRun(model=LiveRunModel(experiment=self.experiment), active=False),
+            FisherMap(model=FisherSurface(experiment=self.experiment), active=False),
+            MechanismView(model=mechanism, active=False),
+        )
+        self.views[self.param.tab.objects.index(self.tab)].recall()
+        self._notice = pmui.Alert(
+            _notice(self.problems), severity="warning", visible=bool(self.problems), closeable=True, margin=10
+        )
+        # The tabs themselves are empty. What they would hold is built when first asked for, and then shown or hidden:
+        # to build it anew each time takes a second or two.
+        chosen = self.param.tab.objects.index(self.tab)
+        self._tabs = pmui.Tabs(
+            *[(title, pn.Spacer(height=0)) for title in _TABS], active=chosen, sizing_mode="stretch_width"
+        )
+        self._panels = [
+            pn.Column(*([view.main] if k == chosen else []), visible=k == chosen, sizing_mode="stretch_width")
+            for k, view in enumerate(self.views)
+        ]
+        self._tabs.param.watch(self._on_tab, "active")
+        self.param.watch(self._activate, "tab")
+
+    def _on_tab(self, event) -> None:
+        self.tab = self.param.tab.objects[event.new]
+
+    async def _activate(self, *events) -> None:
+        chosen = self.param.tab.objects.index(self.tab)
+        with pn.io.hold():
+            self._tabs.active = chosen
+            for k, panel in enumerate(self._panels):
+                panel.visible = k == chosen
+            if not len(self._panels[chosen]):
+                self._panels[chosen].append(self.views[chosen].main)
+        for k, view in enumerate(self.views):
+            if k != chosen:
+                view.active = False
+        # Bokeh cannot change a figure, nor anything beside it, while it builds it.
+        for _ in range(200):
+            if self.views[chosen].built:
+                break
+            await asyncio.sleep(0.05)
+        if self.tab == self.param.tab.objects[chosen]:
+            self.views[chosen].active = True
+
+    def page(self) -> pmui.Page:
+        """The page for a server."""
+        sidebar = [group(self.experiment, Experiment.names_of(cls), cls.__name__) for cls in GROUPS]
+        pn.state.onload(self._start)
+        pn.state.on_session_destroyed(lambda context: self.close())
+        # On a phone the controls would cover everything: they wait behind their button.
+        narrow = pmui.BreakpointSwitcher(breakpoint="sm", small=pn.Spacer(), large=pn.Spacer(), visible=True, width=1)
+        page = pmui.Page(
+            title="Explorer: adaptive, private, online estimation",
+            header=[narrow],
+            sidebar=sidebar,
+            main=[pn.Column(self._notice, self._tabs, *self._panels, sizing_mode="stretch_width", margin=5)],
+            busy_indicator=None,
+            sidebar_width=300,
+        )
+        narrow.param.watch(lambda event: page.param.update(sidebar_open=event.new is narrow.large), "current")
+        return page
+
+    async def _start(self) -> None:
+        self.address.follow()
+        await self._activate()
+
+    def close(self) -> None:
+        """The session is over: whatever still runs stops."""
+        for view in self.views:
+            view.close()
+
+
+def _notice(problems: list[str]) -> str:
+    return f"Not everything in the address could be used, the defaults stand there: {'; '.join(problems)}."

@@ -1,0 +1,146 @@
+"""The mechanism: where the clip and the noise come from, and why an answer gives so little away."""
+
+import holoviews as hv
+import numpy as np
+import panel as pn
+
+from explorer.models.mechanism_densities import MechanismDensities, MechanismPicture
+from explorer.models.script import mechanism_script
+from explorer.models.tables import mechanism_table
+from explorer.views.controls import SpanSlider, widget
+from explorer.views.live_plot import BLUE, GREY, ORANGE, PURPLE, VERMILLION, LivePlot, repaint
+from explorer.views.view import View, code_button, csv_button, side_by_side, wrapped
+
+
+class MechanismView(View):
+    """Density of an answer, what two neighbours look like, and the privacy loss with its bound."""
+
+    model_class = MechanismDensities
+
+    def _build(self):
+        experiment = self.model.experiment
+        self._density, self._neighbours, self._loss = _density_plot(), _neighbours_plot(), _loss_plot()
+        ends = SpanSlider.from_param(
+            experiment.param.interval, label="(a, b) by hand, in σ from μ", sizing_mode="stretch_width"
+        )
+        ends.param.watch(self._by_hand, "value")
+        return pn.Column(
+            self.status,
+            side_by_side(ends, widget(self.model.param.first), widget(self.model.param.second), narrowest=250),
+            self._density,
+            side_by_side(self._neighbours, self._loss),
+            wrapped(
+                code_button(lambda: mechanism_script(experiment, self.model.result)),
+                csv_button("As CSV", "mechanism.csv", lambda: mechanism_table(self.model.result)),
+            ),
+            sizing_mode="stretch_width",
+        )
+
+    def _by_hand(self, event) -> None:
+        """Whoever drags the ends means them."""
+        self.model.experiment.manual = True
+
+    def _show(self, picture: MechanismPicture) -> None:
+        y, (left, right) = picture.y, picture.interval
+        spread = (-2.0, 2.0) if picture.discrete else (float(y[0]), float(y[-1]))
+        places = (-1.0, 1.0) if picture.discrete else (left, right)
+        atoms = np.array(picture.atoms)
+        top = 1.12 * float(picture.density.max())
+        what = "probability" if picture.discrete else "density"
+        self._density.paint(
+            {
+                "density": _stairs(picture, picture.density, "y", "density"),
+                "ends": {"x0": places, "y0": np.zeros(2), "x1": places, "y1": np.full(2, top)},
+                # The atoms are probabilities, the curve a density: drawn as a share of the plot's height.
+                "atoms": {"x0": places, "y0": np.zeros(2), "x1": places, "y1": atoms * top},
+            },
+            x=spread,
+            y=(0.0, top),
+            title=f"Density of Y; the clipped value has atoms of {atoms[0]:.3f} at l and {atoms[1]:.3f} at r",
+            ylabel=f"{what} of y",
+        )
+        self._neighbours.paint(
+            {
+                name: _stairs(picture, given, "y", "density")
+                for name, given in zip(("first", "second"), picture.given, strict=True)
+            },
+            x=spread,
+            y=(0.0, 1.12 * float(max(given.max() for given in picture.given))),
+            title=f"Two neighbours, x = {picture.values[0]:.4g} and x' = {picture.values[1]:.4g}",
+            ylabel=f"{what} of y",
+        )
+        reach = 1.25 * max(picture.epsilon, float(np.abs(picture.loss).max()))
+        self._loss.paint(
+            {
+                "loss": _stairs(picture, picture.loss, "y", "loss"),
+                "upper": {"y": np.array(spread), "loss": np.full(2, picture.epsilon)},
+                "lower": {"y": np.array(spread), "loss": np.full(2, -picture.epsilon)},
+            },
+            x=spread,
+            y=(-reach, reach),
+        )
+        self.status.caption.object = _sentence(picture)
+        repaint(self._density, self._neighbours, self._loss)
+
+
+def _stairs(picture: MechanismPicture, values: np.ndarray, x: str, y: str) -> dict:
+    """A curve; for the two answers of randomised response, two bars drawn as one."""
+    if not picture.discrete:
+        return {x: picture.y, y: values}
+    edges = np.array([-1.3, -1.3, -0.7, -0.7, 0.7, 0.7, 1.3, 1.3])
+    first, second = values
+    return {x: edges, y: np.array([0, first, first, 0, 0, second, second, 0])}
+
+
+def _sentence(picture: MechanismPicture) -> str:
+    left, right = picture.interval
+    largest = float(np.abs(picture.loss).max())
+    odds = f"seeing y changes the odds between them by a factor of at most {np.exp(largest):.3g}"
+    if picture.mechanism == "gaussian":
+        return (
+            f"Asked for [{left:.4g}, {right:.4g}]. The gaussian mechanism may exceed ε = {picture.epsilon:g} "
+            f"with probability δ = {picture.delta:g}."
+        )
+    promise = f"ε = {picture.epsilon:g} promises {np.exp(picture.epsilon):.3g} for any two values"
+    return f"Asked for [{left:.4g}, {right:.4g}]. For these two neighbours {odds}; {promise}."
+
+
+def _curve(x: str, y: str, label: str, **options) -> hv.Curve:
+    return hv.Curve([(0.0, 0.0)], x, y, label=label).opts(**({"line_width": 2} | options))
+
+
+def _segments(label: str, **options) -> hv.Segments:
+    return hv.Segments([(0.0, 0.0, 0.0, 0.0)], ["x0", "y0", "x1", "y1"], label=label).opts(**options)
+
+
+_LIMITS = {"xlim": (-1, 1), "ylim": (0, 1)}
+
+
+def _density_plot() -> LivePlot:
+    layers = {
+        "ends": _segments("l, r", color=GREY, line_dash="dotted", line_width=1),
+        "atoms": _segments("atoms (share of height)", color=ORANGE, line_width=6),
+        "density": _curve("y", "density", "density of Y", color=BLUE, tools=["hover"]),
+    }
+    return LivePlot(
+        layers, height=250, title="Density of Y", xlabel="y: what is shared", ylabel="density of y", **_LIMITS
+    )
+
+
+def _neighbours_plot() -> LivePlot:
+    layers = {
+        "first": _curve("y", "density", "given x", color=BLUE, tools=["hover"]),
+        "second": _curve("y", "density", "given x'", color=VERMILLION, line_dash="dashed", tools=["hover"]),
+    }
+    return LivePlot(layers, title="Two neighbours", xlabel="y", ylabel="density of y", **_LIMITS)
+
+
+def _loss_plot() -> LivePlot:
+    layers = {
+        "loss": _curve("y", "loss", "log p(y|x)/p(y|x')", color=PURPLE, tools=["hover"]),
+        "upper": _curve("y", "loss", "±ε", color=VERMILLION, line_dash="dashed"),
+        "lower": _curve("y", "loss", "±ε", color=VERMILLION, line_dash="dashed"),
+    }
+    title = "Privacy loss: what y tells about who it was"
+    options = _LIMITS | {"legend_position": "bottom_left"}
+    return LivePlot(layers, title=title, xlabel="y", ylabel="log of the odds' change", **options)
