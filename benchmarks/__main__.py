@@ -10,8 +10,8 @@ import sys
 from benchmarks import timing
 
 ALL = ("information", "likelihood", "sampling", "start", "stopping", "dashboard")
-#: Takes minutes: only when named.
-LONG = ("accuracy",)
+#: Only when named.
+LONG = ("accuracy", "screenshots")
 
 if __name__ == "__main__":
     unknown = set(sys.argv[1:]) - {*ALL, *LONG}

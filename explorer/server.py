@@ -1,5 +1,6 @@
 """Starting the app: kernels first, so that the first visitor does not wait for the compiler."""
 
+import logging
 import os
 import re
 import time
@@ -37,6 +38,7 @@ def serve(
     options = _options(port, address, allow_origin, basic_auth, num_procs)
     import panel as pn
 
+    _let_visitors_leave()
     print("Preparing the kernels (compiled once per machine) ...", flush=True)
     print(f"... ready after {warm_up():.1f} s", flush=True)
     app = Path(__file__).with_name("app.py")
@@ -46,6 +48,18 @@ def serve(
     except OSError as error:
         raise ValueError(f"port {port} on {address} cannot be used: {error.strerror or error}") from None
     return 0
+
+
+def _let_visitors_leave() -> None:
+    """Somebody who closes the page while an answer is on its way is no error: nothing about it in the log."""
+    from tornado.websocket import WebSocketClosedError
+
+    def not_gone(record: logging.LogRecord) -> bool:
+        gone = record.exc_info is not None and isinstance(record.exc_info[1], WebSocketClosedError)
+        return not gone and "connection was closed" not in record.getMessage()
+
+    for name in ("asyncio", "bokeh.server.views.ws"):
+        logging.getLogger(name).addFilter(not_gone)
 
 
 def _options(port: int, address: str, allow_origin, basic_auth, num_procs: int) -> dict:

@@ -277,3 +277,35 @@ def test_simulate_tells_a_wrong_value_in_one_line(capsys, arguments, message):
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--port", "70000"], "port must lie between 0 and 65535, got 70000"),
+        (["--num-procs", "0"], "--num-procs must be at least 1, got 0"),
+        (["--num-procs", "2", "--port", "0"], "--num-procs needs a port that all processes share"),
+        (["--allow-origin", "http://elsewhere/"], "--allow-origin must be a host, or host:port"),
+        (["--basic-auth", ""], "--basic-auth must be a password"),
+    ],
+)
+def test_serve_tells_what_is_wrong_before_it_starts(capsys, arguments, told):
+    assert main(["serve", "--no-browser", *arguments]) == 2
+    out, error = capsys.readouterr()
+    assert told in error
+    assert error.count("\n") == 1
+    assert out == ""
+
+
+def test_serve_hands_its_options_on():
+    from explorer.server import _options
+
+    options = _options(8000, "0.0.0.0", ["lecture.example:8000"], "secret", 2)
+    assert options.pop("cookie_secret")
+    assert options == {
+        "port": 8000,
+        "address": "0.0.0.0",
+        "websocket_origin": ["lecture.example:8000"],
+        "basic_auth": "secret",
+        "num_procs": 2,
+    }

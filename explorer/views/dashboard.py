@@ -1,6 +1,7 @@
 """The whole page: one experiment, its controls at the side, and a tab for each way to look at it."""
 
 import asyncio
+import html
 
 import panel as pn
 import panel_material_ui as pmui
@@ -83,17 +84,15 @@ class Dashboard(param.Parameterized):
         pn.state.onload(self._start)
         pn.state.on_session_destroyed(lambda context: self.close())
         # On a phone the controls would cover everything: they wait behind their button.
-        narrow = pmui.BreakpointSwitcher(breakpoint="sm", small=pn.Spacer(), large=pn.Spacer(), visible=True, width=1)
-        page = pmui.Page(
+        phone = "Mobi" in (pn.state.headers or {}).get("User-Agent", "")
+        return pmui.Page(
             title="Explorer: adaptive, private, online estimation",
-            header=[narrow],
             sidebar=sidebar,
+            sidebar_open=not phone,
             main=[pn.Column(self._notice, self._tabs, *self._panels, sizing_mode="stretch_width", margin=5)],
             busy_indicator=None,
             sidebar_width=300,
         )
-        narrow.param.watch(lambda event: page.param.update(sidebar_open=event.new is narrow.large), "current")
-        return page
 
     async def _start(self) -> None:
         self.address.follow()
@@ -106,4 +105,6 @@ class Dashboard(param.Parameterized):
 
 
 def _notice(problems: list[str]) -> str:
-    return f"Not everything in the address could be used, the defaults stand there: {'; '.join(problems)}."
+    # The alert renders HTML, and whoever made the address chose these words.
+    words = html.escape("; ".join(problems))
+    return f"Not everything in the address could be used, the defaults stand there: {words}."

@@ -164,7 +164,7 @@ class LiveRun(View):
         self._error.paint(layers, x=(1.0, float(len(trace))), y=(0.02 * float(limits[-1]), 100 * sigma))
         width = trace.right - trace.left
         best = (runs.interval[1] - runs.interval[0]) * sigma
-        high = 1.2 * max(best, float(np.quantile(width, 0.97)))
+        high = 1.5 * max(best, float(np.quantile(width, 0.97)))
         self._width.paint(
             {
                 "width": {"t": t, "width": width[shown]},

@@ -4,6 +4,8 @@ Whenever a text beside the plots changes, the browser lays out the whole page an
 here changes, therefore: that a picture is a preview stands in its title.
 """
 
+import html
+
 import panel as pn
 import panel_material_ui as pmui
 
@@ -40,7 +42,7 @@ class Status(pn.viewable.Viewer):
         with pn.io.hold():
             self._chip.param.update(label=words, color=color, visible=model.status != "idle")
             self._bar.param.update(value=round(100 * model.progress), visible=running)
-            self._alert.param.update(object=model.error, visible=bool(model.error))
+            self._alert.param.update(object=html.escape(model.error), visible=bool(model.error))
 
     def __panel__(self):
         return pn.Column(

@@ -1,5 +1,6 @@
 """What all views share: a model, its status, refreshing while somebody looks, code and downloads."""
 
+import html
 import io
 from collections.abc import Callable
 
@@ -146,8 +147,6 @@ def code_button(code: Callable[[], str]) -> pn.Row:
     button = pmui.Button(label="Copy as Python", variant="outlined", size="small", margin=5)
 
     def show(event) -> None:
-        import html
-
         with pn.io.hold():
             text.object = f"<pre style='white-space: pre-wrap'>{html.escape(code())}</pre>"
             dialog.open = True

@@ -1,0 +1,243 @@
+"""The page, as a person would use it: in a real Chromium, served by the real command."""
+
+import csv
+import re
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+
+import pytest
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.browser
+WAIT = 40_000  # milliseconds, for a machine that does other things too
+
+
+@pytest.fixture(scope="module")
+def server():
+    """``explorer serve`` in a process of its own, on a free port of the loopback; its output is checked at the end."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "explorer", "serve", "--no-browser", "--port", str(port)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    address = f"http://127.0.0.1:{port}/"
+    try:
+        for _ in range(900):
+            assert process.poll() is None, process.stdout.read()
+            try:
+                urllib.request.urlopen(address, timeout=20)
+                break
+            except OSError:
+                time.sleep(0.1)
+        yield address
+    finally:
+        process.terminate()
+        output = process.communicate(timeout=20)[0]
+    assert "Preparing the kernels" in output
+    assert not re.search(r"Traceback|ERROR|WARNING", output), output[-4000:]
+
+
+@pytest.fixture
+def visit(browser, server):
+    """Opens pages, each in a browser of its own, watched for errors and for requests to other hosts."""
+    problems, hosts, contexts = [], set(), []
+
+    def go(search: str = "", **options):
+        context = browser.new_context(**({"viewport": {"width": 1280, "height": 800}} | options))
+        context.set_default_timeout(WAIT)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("request", lambda request: hosts.add(request.url.split("/")[2]) if "://" in request.url else None)
+        page.goto(server + search)
+        page.locator("canvas >> visible=true").first.wait_for()
+        return page
+
+    yield go
+    for context in contexts:
+        context.pages[0].wait_for_timeout(1000)  # let what is on its way arrive
+        context.close()
+    assert problems == []
+    assert hosts == {server.split("/")[2]}
+
+
+def sentence(page, beginning: str) -> str:
+    """The visible sentence that begins so."""
+    return page.get_by_text(re.compile(f"^{beginning}")).first.inner_text()
+
+
+def wait_for(page, pattern: str) -> None:
+    expect(page.get_by_text(re.compile(pattern)).first).to_be_visible(timeout=WAIT)
+
+
+def wait_for_address(page, pattern: str) -> None:
+    page.wait_for_function("pattern => new RegExp(pattern).test(location.search)", arg=pattern)
+
+
+def press(page, slider: str, *keys: str) -> None:
+    page.get_by_role("slider", name=slider, exact=True).focus()
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def choose(page, label: str, option: str) -> None:
+    page.get_by_role("combobox", name=label).click()
+    page.get_by_role("menuitem", name=option, exact=True).click()
+
+
+def test_the_first_picture_and_every_slider(visit):
+    page = visit()
+    wait_for(page, r"After 1000 answers: μ = ")
+    before = sentence(page, "After")
+    names = ("Privacy ε", "True μ", "True σ", "Grid points", "Grid limit", "Particles N", "Individuals n", "Seed")
+    for name, parameter in zip(
+        names, ("epsilon", "mu", "sigma", "resolution", "limit", "particles", "n", "seed"), strict=True
+    ):
+        press(page, name, "ArrowRight", "ArrowRight")
+        wait_for_address(page, f"[?&]{parameter}=")
+    wait_for(page, r"After 1100 answers.*N = 1100\.")
+    assert sentence(page, "After") != before
+
+
+def test_dragging_epsilon_moves_the_optimum_and_the_picture(visit):
+    page = visit("?tab=fisher")
+    wait_for(page, r"Best interval \[-0\.07056, 0\.07056\], F\[μ,μ\] = 0\.1089")
+    box = page.get_by_role("slider", name="Privacy ε").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    picture = page.locator("canvas >> visible=true").first
+    before = picture.screenshot()
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 80, y, steps=20)
+    page.mouse.up()
+    wait_for(page, r"Best interval \[-0\.[2-9]")
+    assert picture.screenshot() != before
+
+
+def test_choosing_another_mechanism_and_score(visit):
+    page = visit("?tab=fisher")
+    choose(page, "Mechanism", "randomized_response")
+    wait_for(page, r"F\[μ,μ\] = 0\.136")
+    choose(page, "Score", "det")
+    wait_for(page, "This score is 0 for every interval")
+    choose(page, "Mechanism", "gaussian")
+    choose(page, "Score", "mu")
+    wait_for(page, r"Best interval \[-0\.0136")
+    choose(page, "δ", "1e-2")
+    wait_for(page, r"Best interval \[-0\.0[2-9]")
+
+
+def test_a_tap_on_the_map_changes_the_interval_of_the_run(visit):
+    page = visit("?tab=fisher&n=200&particles=100&epsilon=5")
+    wait_for(page, "Best interval")
+    page.wait_for_timeout(1000)
+    box = page.locator(".bk-Canvas >> visible=true").first.bounding_box()
+    page.mouse.click(box["x"] + 0.3 * box["width"], box["y"] + 0.4 * box["height"])
+    wait_for_address(page, "manual=true.*interval=|interval=.*manual=true")
+    a, b = map(float, re.search(r"interval=(-?[\d.]+),(-?[\d.]+)", page.url).groups())
+    assert a < b
+    page.get_by_role("tab", name="Live run").click()
+    wait_for(page, r"by hand; one answer")
+    shown = re.search(r"m \+ \[(-?[\d.]+), (-?[\d.]+)\]·c, by hand", sentence(page, "After"))
+    assert [float(end) for end in shown.groups()] == pytest.approx([a, b], abs=6e-3)
+
+
+def test_play_and_pause(visit):
+    page = visit("?n=300&particles=100&compare=false")
+    wait_for(page, "After 300 answers")
+    label = page.get_by_text(re.compile("t: individuals so far")).first
+    expect(label).to_contain_text("300")
+    page.get_by_role("button", name="First frame").click()
+    expect(label).to_contain_text(re.compile(r"\b1\b"))
+    page.get_by_role("button", name="Play", exact=True).click()
+    expect(label).not_to_contain_text(re.compile(r": 1\b"))
+    page.get_by_role("button", name="Pause").click()
+    page.wait_for_timeout(700)
+    stopped = label.inner_text()
+    page.wait_for_timeout(700)
+    assert label.inner_text() == stopped
+    assert "300" not in stopped
+
+
+def test_the_largest_number_of_particles_and_back(visit):
+    page = visit("?n=100&compare=false")
+    wait_for(page, r"N = 1000\.")
+    press(page, "Particles N", "End")
+    wait_for(page, r"N = 5000\.")
+    press(page, "Particles N", "Home")
+    wait_for(page, r"N = 50\.")
+
+
+def test_the_address_the_download_and_the_code_hold_what_is_shown(visit, tmp_path):
+    page = visit("?n=150&particles=100&epsilon=5")
+    wait_for(page, "After 150 answers")
+    press(page, "Seed", "ArrowRight")
+    wait_for_address(page, "seed=2")
+    page.wait_for_timeout(1500)
+    shown = sentence(page, "After")
+
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Run as CSV").click()
+    download.value.save_as(tmp_path / "run.csv")
+    with (tmp_path / "run.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [row["run"] for row in rows] == ["adaptive"] * 150 + ["fixed"] * 150
+    numbers = re.search(r"μ = ([\d.]+) \(95 %: ([\d.]+) to ([\d.]+)\)", shown).groups()
+    assert numbers == tuple(f"{float(rows[149][name]):.4g}" for name in ("mu_50%", "mu_2.5%", "mu_97.5%"))
+
+    page.get_by_role("button", name="Copy as Python").first.click()
+    wait_for(page, r"trace = ex\.simulate\(")
+
+    again = visit(page.url.split("/")[-1])
+    wait_for(again, "After 150 answers")
+    assert sentence(again, "After") == shown
+
+
+def test_the_mechanism_and_its_ends(visit):
+    page = visit("?tab=mechanism&first=-3&second=3")
+    wait_for(page, r"a factor of at most 2\.72; ε = 1 promises 2\.72")
+    press(page, "x, in σ from μ", "End")
+    wait_for(page, r"a factor of at most 1; ε = 1")
+    page.get_by_role("slider").and_(page.locator("[aria-label*='by hand']")).first.focus()
+    page.keyboard.press("ArrowLeft")
+    wait_for_address(page, "manual=true")
+
+
+def test_dark_and_light(visit):
+    page = visit("?n=100&particles=100")
+    wait_for(page, "After 100 answers")
+    light = page.evaluate("() => getComputedStyle(document.body).backgroundColor")
+    page.get_by_role("button", name="Toggle theme").click()
+    page.wait_for_function("light => getComputedStyle(document.body).backgroundColor !== light", arg=light)
+    wait_for(page, "After 100 answers")
+
+
+def test_what_an_address_cannot_mean_is_told_and_left_out(visit):
+    page = visit(
+        "?epsilon=99&mu=nan&n=1.5&nonsense=1&mechanism=%3Cscript%3E&interval=2,1&tab=elsewhere&manual=perhaps&sigma=2"
+    )
+    wait_for(page, "After 1000 answers")
+    notice = page.get_by_text(re.compile("Not everything in the address could be used")).first.inner_text()
+    for told in (
+        "epsilon cannot be '99'",
+        "mu cannot be 'nan'",
+        "n cannot be '1.5'",
+        "nonsense is not a setting",
+        "mechanism cannot be '<script>'",
+        "interval cannot be '2,1'",
+        "tab cannot be 'elsewhere'",
+        "manual cannot be 'perhaps'",
+    ):
+        assert told in notice
+    assert "sigma" not in notice
+
+
+def test_on_a_phone(visit):
+    page = visit("?n=100&particles=100", viewport={"width": 390, "height": 844}, user_agent="Mobi", has_touch=True)
+    wait_for(page, "After 100 answers")
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
+    assert not page.get_by_role("slider", name="Privacy ε").is_visible()
