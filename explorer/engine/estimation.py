@@ -10,6 +10,7 @@ What protects the individuals is the mechanism with which each of them releases 
 and intervals alone. Each individual may answer once, and the first interval must not depend on data.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -122,6 +123,18 @@ class OnlineEstimator:
             raise
         self._state, self._posterior, self._interval = state, posterior, following
         return info
+
+    def policy_draws(self, count: int) -> tuple[np.ndarray, Callable]:
+        """For ``stretch``: the policy's next random numbers, and how to come back with what was done with them."""
+        before = self._policy_rng.bit_generator.state
+        uniforms = self._policy_rng.random(count)
+
+        def return_to(used: int, state, interval: Interval) -> None:
+            self._policy_rng.bit_generator.state = before
+            self._policy_rng.random(used)
+            self._state, self._posterior, self._interval = state, None, interval
+
+        return uniforms, return_to
 
     def save(self, path: str | Path) -> None:
         """Everything, in a file that `load` continues from bit for bit.

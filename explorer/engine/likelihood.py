@@ -58,13 +58,18 @@ def log_likelihood_gradient(
     return _evaluate(y, mu, sigma, left, right, epsilon, family, mechanism, delta)[..., 1:]
 
 
+def has_closed_form(family: Family, mechanism: Mechanism) -> bool:
+    """Whether ``normal_laplace`` computes the likelihood."""
+    # It is written for likelihoods within the floating-point range: none is below e^-epsilon.
+    return isinstance(family, Normal) and isinstance(mechanism, LaplaceMechanism) and mechanism.epsilon <= 200
+
+
 def total_log_likelihood(y, left, right, mu, sigma, family: Family, mechanism: Mechanism) -> np.ndarray:
     """Log-likelihood of the answers ``y[t]`` to ``[left[t], right[t]]`` together, for each ``(mu[j], sigma[j])``.
 
     For the samplers: contiguous float arrays in, no checks, all cores where it is worth it.
     """
-    # The closed form is written for likelihoods within the floating-point range: none is below e^-epsilon.
-    closed_form = isinstance(family, Normal) and isinstance(mechanism, LaplaceMechanism) and mechanism.epsilon <= 200
+    closed_form = has_closed_form(family, mechanism)
 
     def block(mu, sigma):
         if closed_form:

@@ -136,9 +136,12 @@ class LaplaceMechanism(Mechanism):
     def scale(self, interval: Interval) -> float:
         return interval.width / self.epsilon
 
+    def noise(self, uniform):
+        """The quantile of the noise, in units of its scale."""
+        return -np.sign(uniform - 0.5) * np.log(2 * np.minimum(uniform, 1 - uniform))
+
     def _quantile(self, u, x, interval):
-        tail = np.minimum(u, 1 - u)
-        return interval.clip(x) - self.scale(interval) * np.sign(u - 0.5) * np.log(2 * tail)
+        return interval.clip(x) + self.scale(interval) * self.noise(u)
 
     def _density(self, y, x, interval):
         scale = self.scale(interval)

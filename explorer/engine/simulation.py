@@ -27,6 +27,7 @@ from explorer.engine.mechanisms import DEFAULT_DELTA, Mechanism, mechanism as fi
 from explorer.engine.priors import Prior
 from explorer.engine.samplers import Info, Posterior
 from explorer.engine.samplers.resampling import systematic
+from explorer.engine.stretch import Stretch, can_stretch, stretch
 from explorer.engine.threads import Stopped, stop_if_asked, stoppable
 from explorer.engine.truncation import Policy, policy as find_policy
 from explorer.engine.uniform import open_uniform
@@ -150,17 +151,35 @@ def iter_simulation(
     run = OnlineEstimator(
         epsilon, mech, chosen, particles, policy, score, sampler, own, prior, first, delta, sampler_options
     )
-    return _steps(run, mu + sigma * chosen.sample(np.random.default_rng(population), n), np.random.default_rng(noise))
+    values = mu + sigma * chosen.sample(np.random.default_rng(population), n)
+    return _Steps(run, values, open_uniform(np.random.default_rng(noise), n))
 
 
-def _steps(run: OnlineEstimator, values: np.ndarray, noise: np.random.Generator) -> Iterator[Step]:
-    uniforms = open_uniform(noise, values.size)
-    for t, (x, uniform) in enumerate(zip(values.tolist(), uniforms.tolist(), strict=True), start=1):
-        interval = run.interval
-        y = float(run.mechanism.answer(uniform, x, interval))
+class _Steps(Iterator[Step]):
+    """Individuals with these values answer, one by one or many at a time; their noise comes from uniform numbers."""
+
+    def __init__(self, run: OnlineEstimator, values: np.ndarray, uniforms: np.ndarray) -> None:
+        self.run, self.values, self._uniforms = run, values, uniforms
+        self.t = 0
+        self.stretches = can_stretch(run)
+        if self.stretches:
+            self._noise = run.mechanism.noise(uniforms)
+
+    def __next__(self) -> Step:
+        if self.t == self.values.size:
+            raise StopIteration
+        x, interval = float(self.values[self.t]), self.run.interval
+        y = float(self.run.mechanism.answer(float(self._uniforms[self.t]), x, interval))
         start = time.perf_counter()
-        info = run.observe(y)
-        yield Step(t, x, y, interval, run.posterior, info, time.perf_counter() - start)
+        info = self.run.observe(y)
+        self.t += 1
+        return Step(self.t, x, y, interval, self.run.posterior, info, time.perf_counter() - start)
+
+    def stretch(self, kept: np.ndarray, levels: np.ndarray) -> Stretch:
+        """Those who come next, up to the one whose answer makes the particles move."""
+        found = stretch(self.run, self.values[self.t :], self._noise[self.t :], kept[self.t :], levels)
+        self.t += len(found)
+        return found
 
 
 def simulate(
@@ -187,62 +206,85 @@ def simulate(
     if settings.get("seed") is None:
         settings["seed"] = np.random.SeedSequence().entropy  # so that the trace can say how to make it again
     steps = iter_simulation(mu, sigma, n, epsilon, **settings)
-    every, named = _kept(keep, n)
+    kept, last = _kept(keep, n)
     trace = _Recorder(levels)
     try:
         with stoppable(cancelled):
-            for t in range(1, n + 1):
+            while steps.t < n:
                 stop_if_asked()
-                step = next(steps)
-                trace.add(step, kept=t in named or (every is not None and t % every == 0))
+                before = steps.t
+                if steps.stretches:
+                    trace.extend(steps, kept)
+                if steps.t == before:
+                    trace.add(next(steps), kept[before])
                 if progress is not None:
-                    progress(t)
+                    for t in range(before, steps.t):
+                        progress(t + 1)
     except Stopped:
         if cancelled is None:  # somebody else wants it to stop, and does not want the trace
             raise
-    if every is not None:
-        trace.keep_last()
+    if last:
+        trace.keep_last(steps)
     given = {"mu": mu, "sigma": sigma, "n": n, "epsilon": epsilon} | settings
     defaults = {name: parameter.default for name, parameter in signature(iter_simulation).parameters.items()}
     return trace.finished({name: _plain(value) for name, value in (defaults | given).items()})
 
 
-def _kept(keep: int | Sequence[int], n: int) -> tuple[int | None, set[int]]:
-    """Every how many answers, and after which ones beside."""
+def _kept(keep: int | Sequence[int], n: int) -> tuple[np.ndarray, bool]:
+    """After which answers to keep the cloud, and whether after the last one too, wherever the run ends."""
+    kept = np.zeros(n, dtype=bool)
     if isinstance(keep, int | np.integer):
-        return whole("keep", keep, 1), set()
+        kept[whole("keep", keep, 1) - 1 :: keep] = True
+        return kept, True
     named = {whole("keep", step, 1) for step in keep}
     if named and max(named) > n:
         raise ValueError(f"keep must name answers up to n={n}, got {max(named)}")
-    return None, named
+    kept[[step - 1 for step in named]] = True
+    return kept, False
 
 
 class _Recorder:
-    """Collects steps into a Trace."""
+    """Collects steps, and stretches of them, into a Trace."""
 
     def __init__(self, levels: np.ndarray) -> None:
         self.levels = levels
-        self.steps: list[tuple] = []
+        self.rows: list[tuple] = []
         self.clouds: list[tuple[int, np.ndarray, np.ndarray]] = []
-        self.last: Step | None = None
 
     def add(self, step: Step, kept: bool) -> None:
-        self.last, after = step, step.posterior
+        after = step.posterior
         summary = after.mean, after.sd, after.quantiles(self.levels), after.ess, after.log_evidence
-        self.steps.append((step.x, step.y, *step.interval, *summary, step.info.resampled, step.seconds))
+        row = step.x, step.y, *step.interval, *summary, step.info.resampled, step.seconds
+        self.rows.append(tuple(np.asarray(value)[None] for value in row))
         if kept:
             self.clouds.append((step.t, after.particles, after.weights))
 
-    def keep_last(self) -> None:
-        if self.last is not None and (not self.clouds or self.clouds[-1][0] < self.last.t):
-            self.clouds.append((self.last.t, self.last.posterior.particles, self.last.posterior.weights))
+    def extend(self, steps: _Steps, kept: np.ndarray) -> None:
+        """Let the individuals that come next answer, as many as can in one go, and note what happened."""
+        start, before = time.perf_counter(), steps.t
+        found = steps.stretch(kept, self.levels)
+        size = len(found)
+        if not size:
+            return
+        seconds = np.full(size, (time.perf_counter() - start) / size)
+        x = steps.values[before : steps.t]
+        self.rows.append((x, *found[:-1], np.zeros(size, dtype=bool), seconds))
+        moments = before + 1 + np.flatnonzero(kept[before : steps.t])
+        particles = steps.run.posterior.particles
+        self.clouds += [(int(t), particles, weights) for t, weights in zip(moments, found.weights, strict=True)]
+
+    def keep_last(self, steps: _Steps) -> None:
+        if steps.t and (not self.clouds or self.clouds[-1][0] < steps.t):
+            posterior = steps.run.posterior
+            self.clouds.append((steps.t, posterior.particles, posterior.weights))
 
     def finished(self, settings: dict) -> Trace:
-        size, levels = len(self.steps), self.levels.size
-        columns = zip(*self.steps, strict=True) if size else ((),) * len(_OVER_TIME)
-        arrays = {name: np.array(column) for name, column in zip(_OVER_TIME, columns, strict=True)}
-        for name, shape in (("mean", (size, 2)), ("sd", (size, 2)), ("quantiles", (size, levels, 2))):
-            arrays[name] = arrays[name].reshape(shape)  # also of a run that was cancelled before its first step
+        nothing = {"mean": (0, 2), "sd": (0, 2), "quantiles": (0, self.levels.size, 2)}
+        if self.rows:
+            columns = [np.concatenate(column) for column in zip(*self.rows, strict=True)]
+        else:  # cancelled before the first answer
+            columns = [np.empty(nothing.get(name, 0)) for name in _OVER_TIME]
+        arrays = dict(zip(_OVER_TIME, columns, strict=True))
         return Trace(**arrays, **_stacked(self.clouds), levels=self.levels, settings=settings)
 
 

@@ -24,6 +24,9 @@ from explorer.engine.interval import Interval
 from explorer.engine.mechanisms import Mechanism
 from explorer.engine.samplers.posterior import Posterior
 
+#: No interval is narrower than this, beside its distance from 0 and by itself.
+NARROW, NARROWEST = 1e-12, 1e-100
+
 
 class Policy:
     """Base class: a subclass gives ``choose``."""
@@ -173,7 +176,7 @@ def policy(
 def _placed(best: Interval, m: float, c: float) -> Interval:
     """``[m + c a, m + c b]``; if c is so small beside m that nothing lies between, the narrowest interval around m."""
     left, right = float(m + c * best.left), float(m + c * best.right)
-    if not right - left > 1e-12 * abs(m):
-        reach = max(1e-12 * abs(m), 1e-100)
+    if not right - left > NARROW * abs(m):
+        reach = max(NARROW * abs(m), NARROWEST)
         return Interval(float(m - reach), float(m + reach))
     return Interval(left, right)

@@ -60,7 +60,7 @@ class FisherSurface(Computation):
             deadline = time.monotonic() + _REST_SECONDS
             while time.monotonic() < deadline:
                 stop_if_asked()
-                time.sleep(0.01)
+                time.sleep(0.002)
             try:
                 best = best_interval(**shared)
             except NoBestIntervalError:

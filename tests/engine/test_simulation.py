@@ -272,3 +272,41 @@ def test_to_arviz():
 def test_wrong_values_are_told_in_a_sentence(settings, message):
     with pytest.raises(ValueError, match=message):
         ex.simulate(**{"n": 3, "particles": 5, "seed": 1} | settings)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        *[
+            {"policy": policy, "epsilon": epsilon}
+            for policy in ("thompson", "plug_in", "fixed")
+            for epsilon in (1.0, 5.0)
+        ],
+        {"policy": "oracle"},
+        {"particles": 2},
+        {"particles": 1000, "epsilon": 20.0},
+        {"mechanism": "piecewise"},
+        {"sigma": 1e-9, "prior": ex.SemiConjugatePrior(mean=50, variance=1e-6, scale=1e-18)},
+    ],
+    ids=str,
+)
+def test_many_answers_at_a_time_are_the_same_as_one_by_one(settings):
+    """To the last bit: the compiled stretches between two moves of the particles must not show."""
+    settings = {"n": 250, "particles": 150, "seed": 4} | settings
+    trace, steps = ex.simulate(**settings, keep=7), list(ex.iter_simulation(**settings))
+    for name, of_step in {
+        "x": lambda step: step.x,
+        "y": lambda step: step.y,
+        "left": lambda step: step.interval.left,
+        "right": lambda step: step.interval.right,
+        "mean": lambda step: step.posterior.mean,
+        "sd": lambda step: step.posterior.sd,
+        "ess": lambda step: step.posterior.ess,
+        "log_evidence": lambda step: step.posterior.log_evidence,
+        "quantiles": lambda step: step.posterior.quantiles(trace.levels),
+        "resampled": lambda step: step.info.resampled,
+    }.items():
+        np.testing.assert_array_equal(getattr(trace, name), [of_step(step) for step in steps], err_msg=name)
+    for t, particles, weights in zip(trace.kept, trace.particles, trace.weights, strict=True):
+        np.testing.assert_array_equal(particles, steps[t - 1].posterior.particles)
+        np.testing.assert_array_equal(weights, steps[t - 1].posterior.weights)

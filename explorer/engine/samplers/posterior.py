@@ -42,7 +42,7 @@ class Posterior:
 
     @cached_property
     def _moments(self) -> tuple[np.ndarray, np.ndarray, float]:
-        return _moments(self.particles, self.weights)
+        return moments(self.particles, self.weights)
 
     @property
     def mean(self) -> np.ndarray:
@@ -77,18 +77,18 @@ class Posterior:
         return out.reshape(*q.shape, 2)
 
     def _quantiles(self, q: np.ndarray, column: int, out: np.ndarray) -> None:
-        _read_off(self.particles, self.weights, self.order[column], column, q, out)
+        read_off(self.particles, self.weights, self.order[column], column, q, out)
 
     def pick(self, uniform: float) -> tuple[float, float]:
         """One particle, drawn by its weight: the quantile ``uniform`` of mu, so that close clouds give close draws."""
-        return _pick(self.particles, self.weights, self.order[0], uniform)
+        return pick(self.particles, self.weights, self.order[0], uniform)
 
 
 # Written as loops: a run reads off all of this after every answer.
 
 
 @kernel
-def _moments(particles, weights):
+def moments(particles, weights):
     mean, sd, squares = np.zeros(2), np.zeros(2), 0.0
     for i in range(weights.size):
         mean[0] += weights[i] * particles[i, 0]
@@ -101,7 +101,7 @@ def _moments(particles, weights):
 
 
 @kernel
-def _read_off(particles, weights, order, column, q, out):
+def read_off(particles, weights, order, column, q, out):
     cumulative = np.cumsum(weights[order])
     for k in range(q.size):
         at = np.searchsorted(cumulative, q[k] * cumulative[-1])
@@ -109,7 +109,7 @@ def _read_off(particles, weights, order, column, q, out):
 
 
 @kernel
-def _pick(particles, weights, order, uniform):
+def pick(particles, weights, order, uniform):
     target = uniform * weights.sum()
     below = 0.0
     for k in range(order.size):
