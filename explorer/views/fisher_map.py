@@ -57,9 +57,9 @@ class FisherMap(View):
             pn.pane.HTML(_LEGEND, margin=(0, 10)),
             self._map,
             wrapped(
-                code_button(lambda: fisher_script(experiment)),
-                csv_button("Map as CSV", "fisher_map.csv", lambda: surface_table(self.model.result.surface)),
-                csv_button("Curve as CSV", "best_intervals.csv", lambda: curve_table(self.curve.result)),
+                code_button(self.model, lambda result: fisher_script(experiment)),
+                csv_button("Map as CSV", "fisher_map.csv", self.model, lambda result: surface_table(result.surface)),
+                csv_button("Curve as CSV", "best_intervals.csv", self.curve, curve_table),
             ),
             pmui.Typography("The best interval as ε grows", **heading),
             side_by_side(self._ends, self._information),

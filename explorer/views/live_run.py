@@ -66,7 +66,6 @@ class LiveRun(View):
         )
         self._player.param.watch(self._on_time, "value")
         self.moment.param.watch(lambda event: self._show_joint(event.new), "result")
-        experiment.param.watch(self._show_fixed, "compare")
         return pn.Column(
             self.status,
             pn.pane.HTML(_LEGEND, margin=(0, 10)),
@@ -74,9 +73,9 @@ class LiveRun(View):
             self._player,
             side_by_side(self._joint, self._error, self._width, self._ess),
             wrapped(
-                code_button(lambda: run_script(self.model.result)),
-                csv_button("Run as CSV", "run.csv", lambda: runs_table(self.model.result)),
-                csv_button("Particles as CSV", "particles.csv", lambda: joint_table(self.moment.result)),
+                code_button(self.model, run_script),
+                csv_button("Run as CSV", "run.csv", self.model, runs_table),
+                csv_button("Particles as CSV", "particles.csv", self.moment, joint_table),
             ),
             sizing_mode="stretch_width",
         )
@@ -84,9 +83,6 @@ class LiveRun(View):
     def close(self):
         self.model.close()
         self.moment.close()
-
-    def _show_fixed(self, *events) -> None:
-        self._paint_clouds(self.model.result)
 
     def _show(self, runs: Runs) -> None:
         if runs.preview:

@@ -30,8 +30,8 @@ class MechanismView(View):
             self._density,
             side_by_side(self._neighbours, self._loss),
             wrapped(
-                code_button(lambda: mechanism_script(experiment, self.model.result)),
-                csv_button("As CSV", "mechanism.csv", lambda: mechanism_table(self.model.result)),
+                code_button(self.model, lambda result: mechanism_script(experiment, result)),
+                csv_button("As CSV", "mechanism.csv", self.model, mechanism_table),
             ),
             sizing_mode="stretch_width",
         )

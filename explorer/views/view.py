@@ -3,6 +3,7 @@
 import html
 import io
 from collections.abc import Callable
+from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
@@ -121,22 +122,22 @@ def wrapped(*parts) -> pn.Row:
     return pn.Row(*parts, sizing_mode="stretch_width", styles={"flex-wrap": "wrap"})
 
 
-def csv_button(label: str, filename: str, table: Callable) -> pmui.FileDownload:
-    """A button that downloads a data frame; it is made when asked for."""
+_NOTHING_YET = "# nothing has been computed yet\n"
+
+
+def csv_button(label: str, filename: str, model: Computation, table: Callable) -> pmui.FileDownload:
+    """A button that downloads a model's result as a table, which is made when asked for."""
 
     def content() -> io.StringIO:
-        file = io.StringIO()
-        table().to_csv(file, index=False)
-        file.seek(0)
-        return file
+        return io.StringIO(_NOTHING_YET if model.result is None else table(model.result).to_csv(index=False))
 
     return pmui.FileDownload(
         callback=content, filename=filename, label=label, variant="outlined", size="small", embed=False, margin=5
     )
 
 
-def code_button(code: Callable[[], str]) -> pn.Row:
-    """Shows the call that reproduces what is seen, and copies it."""
+def code_button(model: Computation, code: Callable[[Any], str]) -> pn.Row:
+    """Shows the calls that reproduce a model's result, and copies them."""
     text = pn.pane.HTML("", sizing_mode="stretch_width", name="code")
     copy = pmui.Button(label="Copy", variant="contained", size="small")
     copy.js_on_click(
@@ -148,7 +149,8 @@ def code_button(code: Callable[[], str]) -> pn.Row:
 
     def show(event) -> None:
         with pn.io.hold():
-            text.object = f"<pre style='white-space: pre-wrap'>{html.escape(code())}</pre>"
+            script = _NOTHING_YET if model.result is None else code(model.result)
+            text.object = f"<pre style='white-space: pre-wrap'>{html.escape(script)}</pre>"
             dialog.open = True
 
     button.on_click(show)
