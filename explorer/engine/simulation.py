@@ -213,7 +213,7 @@ def simulate(
             while steps.t < n:
                 stop_if_asked()
                 before = steps.t
-                if steps.stretches:
+                if steps.stretches and cancelled is None:  # which is to be asked before each answer
                     trace.extend(steps, kept)
                 if steps.t == before:
                     trace.add(next(steps), kept[before])
