@@ -9,7 +9,7 @@ import sys
 
 from benchmarks import timing
 
-ALL = ("information", "likelihood", "sampling", "start", "stopping", "dashboard")
+ALL = ("information", "likelihood", "sampling", "start", "stopping", "dashboard", "crowd")
 #: Only when named.
 LONG = ("accuracy", "screenshots")
 

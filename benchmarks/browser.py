@@ -27,12 +27,29 @@ def executable() -> str | None:
     return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
+def free_port() -> int:
+    """A port of the loopback that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def wait_for(address: str, process: subprocess.Popen) -> None:
+    """Until the server that ``process`` runs has answered once."""
+    for _ in range(900):
+        if process.poll() is not None:
+            raise RuntimeError(f"the server ended with exit code {process.returncode}")
+        with contextlib.suppress(OSError):
+            urllib.request.urlopen(address, timeout=30)
+            return
+        time.sleep(0.1)
+    raise TimeoutError(f"{address} does not answer")
+
+
 @contextlib.contextmanager
 def served():
     """The address of both pages: ``app`` and ``bare_page``; and the server's process."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     pages = [str(HERE.parent / "explorer/app.py"), str(HERE / "bare_page.py")]
     command = [sys.executable, "-m", "panel", "serve", *pages, "--port", str(port), "--address", "127.0.0.1"]
     log = Path(HERE / ".server.log")
@@ -40,11 +57,7 @@ def served():
         process = subprocess.Popen(command, stdout=file, stderr=file)
     address = f"http://127.0.0.1:{port}/"
     try:
-        for _ in range(300):
-            with contextlib.suppress(OSError):
-                urllib.request.urlopen(address + "bare_page", timeout=30)
-                break
-            time.sleep(0.2)
+        wait_for(address + "bare_page", process)
         yield address, process
     finally:
         process.terminate()

@@ -259,13 +259,27 @@ class _Search:
     def half_width(self, log_half: float) -> float:
         return 1.0 if self.by_sign else max(float(np.exp(log_half)), NARROWEST)
 
-    def climb(self, middle: float, half: float, tolerance: float) -> tuple[np.ndarray, float]:
+    def climb(self, middle: float, half: float) -> tuple[np.ndarray, float]:
         """The top of the hill that the interval ``middle ± half`` stands on."""
         start = np.array([middle, np.log(half)])
         simplex = start + np.vstack([np.zeros(2), np.diag([0.1 if self.by_sign else 0.3 * half, 0.1])])
-        options = {"xatol": tolerance, "fatol": 1e-6 * tolerance, "maxiter": 800, "initial_simplex": simplex}
+        options = {"xatol": 1e-8, "fatol": 1e-14, "maxiter": 800, "initial_simplex": simplex}
         found = scipy.optimize.minimize(self.loss, start, method="Nelder-Mead", options=options)
         return found.x, -float(found.fun)
+
+    def close_in(self, middle: float, half: float, step: float) -> tuple[np.ndarray, float]:
+        """The same hill's top, good for a picture: one look at 25 neighbours at a time, ever closer ones."""
+        offsets = np.linspace(-1, 1, 5)
+        point, steps = np.array([middle, np.log(half)]), np.array([step, min(step / half, 1.0)])
+        while steps[1] > 1e-3:
+            middles, logs = np.meshgrid(*(at + reach * offsets for at, reach in zip(point, steps, strict=True)))
+            halves = np.ones_like(logs) if self.by_sign else np.maximum(np.exp(logs), NARROWEST)
+            values = self.value(middles, halves)
+            top = int(np.argmax(values))
+            # The middle of its neighbours: only closer ones can be better.
+            steps *= 0.5 if top == offsets.size**2 // 2 else 0.8
+            point = np.array([middles.flat[top], logs.flat[top]])
+        return point, float(values.flat[top])
 
     def interval(self, point, value: float) -> BestInterval:
         middle = abs(point[0]) if self.family.symmetric else point[0]
@@ -278,7 +292,7 @@ def _best_interval(family: Family, mechanism: Mechanism, sc: Callable, symmetric
     best = _best_centred(search.loss, search.by_sign, family)
     if not symmetric:
         for middle, half in _starts(family, search.value, search.by_sign):
-            found = search.climb(middle, half, tolerance=1e-8)
+            found = search.climb(middle, half)
             # A search cannot tell the centred optimum from a point a rounding error beside it: it must win clearly.
             if found[1] > best[1] + 1e-12 * abs(best[1]):
                 best = found
@@ -295,9 +309,9 @@ def best_near(
     score: Score = "mu",
     delta: float = DEFAULT_DELTA,
 ) -> BestInterval | None:
-    """The top of the hill that a surface's highest point stands on: in a millisecond or two, often the best of all.
+    """The top of the hill that a surface's highest point stands on, to three digits: in a millisecond or two.
 
-    None if the surface is 0 everywhere.
+    Often it is the best of all intervals. None if the surface is 0 everywhere.
 
     >>> best_near(score_surface(2.0), 2.0).b.__round__(2)
     0.22
@@ -308,7 +322,7 @@ def best_near(
     if not values[i, j] > 0:
         return None
     a, b = surface.a[i], surface.b[j]
-    return search.interval(*search.climb((a + b) / 2, (b - a) / 2, tolerance=1e-4))
+    return search.interval(*search.close_in((a + b) / 2, (b - a) / 2, step=surface.a[1] - surface.a[0]))
 
 
 def _best_centred(loss: Callable, by_sign: bool, family: Family) -> tuple[np.ndarray, float]:

@@ -17,8 +17,12 @@ import holoviews as hv
 import numpy as np
 import panel as pn
 from bokeh.core.property.descriptors import UnsetValueError
+from bokeh.models import SaveTool
 
-hv.extension("bokeh", logo=False)
+from explorer.views import notebook
+
+notebook.load()
+hv.extension("bokeh", logo=False, inline=pn.config.inline)
 hv.renderer("bokeh").webgl = False  # slower than the canvas here, and leaves blank plots for some users
 
 #: Okabe and Ito's colours, which colour-blind people can tell apart, for both themes.
@@ -26,13 +30,22 @@ BLUE, ORANGE, VERMILLION, PURPLE, GREEN, GREY = "#2b8cd6", "#E69F00", "#D55E00",
 #: Density as opacity: looks the same on white and on black.
 FADING_BLUE = [f"{BLUE}{round(25 + 230 * (k / 255) ** 0.7):02x}" for k in range(256)]
 
+
+def _finish(plot, element) -> None:
+    toolbar = plot.state.toolbar
+    toolbar.logo = None
+    for tool in toolbar.tools:
+        if isinstance(tool, SaveTool):
+            tool.filename = "explorer"  # or the browser asks for a name
+
+
 #: For every plot: it fills its place, and its tools do not get in the way of a finger.
 BASE = {
     "responsive": True,
     "default_tools": ["pan", "wheel_zoom", "box_zoom", "save", "reset"],
     "active_tools": [],
     "autohide_toolbar": True,
-    "hooks": [lambda plot, element: plot.state.toolbar.update(logo=None)],
+    "hooks": [_finish],
     "fontscale": 1.05,
 }
 
@@ -49,6 +62,8 @@ class LivePlot(pn.pane.HoloViews):
         self._columns: dict[str, dict] = {}
         self._unsent: set[str] = set()
         self._ranges: dict[str, tuple[float, float]] = {}
+        #: The limits last given to each range in the browser, by the range's id.
+        self._given: dict[str, tuple[float, float]] = {}
         self._titles: dict[str, str] = {}
         overlay = hv.Overlay(list(layers.values())).opts(**(BASE | {"min_height": height, "height": height} | options))
         super().__init__(overlay, sizing_mode="stretch_width", linked_axes=False, height=height)
@@ -62,8 +77,10 @@ class LivePlot(pn.pane.HoloViews):
         **titles: str,
     ) -> None:
         """New columns for some layers; new limits for x, y and colours; ``title=``, ``xlabel=`` or ``ylabel=``."""
-        self._columns.update(layers)
-        self._unsent.update(layers)
+        for name, columns in layers.items():
+            if name not in self._columns or not _equal(columns, self._columns[name]):
+                self._columns[name] = columns
+                self._unsent.add(name)
         self._titles.update(titles)
         given = {"x_range": x, "y_range": y, "color_mapper": color}
         self._ranges.update({name: limits for name, limits in given.items() if limits is not None})
@@ -82,11 +99,12 @@ class LivePlot(pn.pane.HoloViews):
                 for subplot in subplots.values():
                     if name in subplot.handles:
                         subplot.handles[name].update(low=low, high=high)
-            elif (low, high) != getattr(plot.handles[name], "_painted", None):
+                continue
+            reach = plot.handles[name]
+            if self._given.get(reach.id) != (low, high):
                 # Only if they are others than before: whoever has zoomed in stays there.
-                reach = plot.handles[name]
                 reach.update(start=low, end=high, reset_start=low, reset_end=high)
-                object.__setattr__(reach, "_painted", (low, high))
+                self._given[reach.id] = low, high
         figure = plot.state
         for name, text in self._titles.items():
             target = {"title": figure.title, "xlabel": figure.xaxis[0], "ylabel": figure.yaxis[0]}[name]
@@ -102,6 +120,17 @@ class LivePlot(pn.pane.HoloViews):
         if root is not None and root.ref["id"] in self._plots:
             self._send(self._plots[root.ref["id"]][0], self._columns)
         return model
+
+
+def _equal(columns: dict, others: dict) -> bool:
+    """Whether two layers' columns show the same."""
+    return columns.keys() == others.keys() and all(_same(column, others[name]) for name, column in columns.items())
+
+
+def _same(one, other) -> bool:
+    if isinstance(one, list) and isinstance(other, list):  # of lines that differ in length, perhaps
+        return len(one) == len(other) and all(map(_same, one, other))
+    return np.array_equal(one, other, equal_nan=True)
 
 
 def _inner_width(figure) -> int:

@@ -1,0 +1,125 @@
+"""Twenty visitors who all drag ε at once for half a minute, and leave: nobody is thrown out, and the memory comes back.
+
+They speak the browser's side of the protocol, without a browser: twenty Chromiums would measure themselves.
+"""
+
+import asyncio
+import itertools
+import json
+import math
+import os
+import re
+import time
+import urllib.request
+from pathlib import Path
+
+from tornado.httpclient import HTTPRequest
+from tornado.websocket import websocket_connect
+
+from benchmarks.browser import served
+from benchmarks.timing import line
+
+VISITORS, SECONDS, MOVES_A_SECOND = 20, 30, 15
+#: For so long the server may take to forget a session that nobody is connected to, and to collect its garbage.
+FORGOTTEN = 45
+
+
+def run() -> None:
+    if not Path("/proc").exists():
+        print("crowd: reads the server's memory from /proc, which this system does not have, skipped")
+        return
+    with served() as (address, process):
+        asyncio.run(_crowd(address, 2, 5))  # imports, kernels and caches belong to the start
+        time.sleep(FORGOTTEN)
+        before = _memory(process.pid)
+        visitors = asyncio.run(_crowd(address, VISITORS, SECONDS))
+        most = _memory(process.pid)
+        time.sleep(FORGOTTEN)
+        after = _memory(process.pid)
+    lost = sum(visitor.lost for visitor in visitors)
+    line(f"{VISITORS} visitors drag for {SECONDS} s: thrown out", f"{lost}", "0", lost == 0)
+    pictures = sorted(visitor.pictures for visitor in visitors)
+    text = f"{pictures[0]} to {pictures[-1]}"
+    line("pictures that each of them got", text, ">= 1", pictures[0] >= 1)
+    ratio = after / before
+    text = f"server's memory {before:.0f} MB before, {most:.0f} MB with them, {after:.0f} MB after they left"
+    line(text, f"{ratio:.2f}x", "<= 1.1x", ratio <= 1.1)
+
+
+def _memory(process: int) -> float:
+    """Megabytes that a process has in memory."""
+    pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+async def _crowd(address: str, count: int, seconds: float) -> list["_Visitor"]:
+    visitors = [_Visitor(address) for _ in range(count)]
+    for visitor in visitors:
+        await visitor.arrive()
+    await asyncio.gather(*(visitor.drag(seconds, phase) for phase, visitor in enumerate(visitors)))
+    await asyncio.sleep(2)
+    for visitor in visitors:
+        visitor.leave()
+    await asyncio.sleep(0.5)
+    return visitors
+
+
+class _Visitor:
+    """One open page."""
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+        self._number = itertools.count(1)
+        self.pictures, self.lost, self._leaves = 0, False, False
+
+    async def arrive(self) -> None:
+        page = await asyncio.to_thread(lambda: urllib.request.urlopen(self._address + "app", timeout=120).read())
+        token = re.search(r'"token":"([^"]+)"', page.decode())[1]
+        socket = self._address.replace("http", "ws") + "app/ws"
+        request = HTTPRequest(socket, headers={"Origin": self._address.rstrip("/")}, request_timeout=120)
+        self._socket = await websocket_connect(request, subprotocols=["bokeh", token], max_message_size=2**28)
+        await self._reply("ACK")
+        self._send("PULL-DOC-REQ", {})
+        document = json.dumps(await self._reply("PULL-DOC-REPLY"))
+        self._slider = re.search(r'"id": "([^"]+)", "attributes": \{[^{}]*"label": "Privacy \\u03b5"', document)[1]
+        # What a browser tells once it has laid out the figures, and that it is ready.
+        for figure in re.findall(r'"name": "Figure", "id": "([^"]+)"', document):
+            self._change(figure, "inner_width", 400)
+        ready = {"type": "event", "name": "document_ready", "values": {"type": "map", "entries": []}}
+        self._patch({"kind": "MessageSent", "msg_type": "bokeh_event", "msg_data": ready})
+        self._listener = asyncio.ensure_future(self._listen())
+
+    async def drag(self, seconds: float, phase: int) -> None:
+        start = time.monotonic()
+        while (now := time.monotonic() - start) < seconds and not self.lost:
+            self._change(self._slider, "value", round(2.5 + 2 * math.sin(now + phase), 2))
+            await asyncio.sleep(1 / MOVES_A_SECOND)
+
+    def leave(self) -> None:
+        self._leaves = True
+        self._socket.close()
+
+    async def _reply(self, kind: str) -> dict:
+        """The content of the next message of this kind."""
+        while True:
+            text = await self._socket.read_message()
+            if text is None:
+                raise ConnectionError("the server closed the connection")
+            if isinstance(text, str) and f'"msgtype":"{kind}"' in text.replace(" ", ""):
+                await self._socket.read_message()  # metadata
+                return json.loads(await self._socket.read_message())
+
+    async def _listen(self) -> None:
+        while (text := await self._socket.read_message()) is not None:
+            self.pictures += isinstance(text, str) and '"ColumnDataChanged"' in text and '"image"' in text
+        self.lost = not self._leaves
+
+    def _change(self, model: str, attribute: str, value: float) -> None:
+        self._patch({"kind": "ModelChanged", "model": {"id": model}, "attr": attribute, "new": value})
+
+    def _patch(self, event: dict) -> None:
+        self._send("PATCH-DOC", {"events": [event]})
+
+    def _send(self, kind: str, content: dict) -> None:
+        for part in ({"msgid": str(next(self._number)), "msgtype": kind}, {}, content):
+            self._socket.write_message(json.dumps(part))
