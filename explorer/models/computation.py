@@ -6,8 +6,9 @@ last: a coarse preview, say, and then the final one. ::
     model.compute()           # in a script: the last result, computed here and now
     await model.refresh()     # under an event loop: computed in a thread; a newer refresh supersedes this one
 
-A request that is superseded stops within milliseconds, with one exception: its first result, if it is there within
-``GRACE`` seconds, is still shown. Otherwise nothing would move while a slider is dragged without a pause.
+A request that is superseded stops within milliseconds, with one exception: its first result, if it takes no more than
+``GRACE`` seconds of work, is still shown. Otherwise nothing would move while a slider is dragged without a pause. It is
+the thread's own work that counts, as on a server with many visitors the same work takes longer; up to ``PATIENCE``.
 
 Results, status, progress and errors are parameters, changed in the event loop's thread alone, so that whoever watches
 them never sees a result older than one seen before.
@@ -25,8 +26,10 @@ import param
 from explorer.engine.threads import Stopped, stoppable
 from explorer.models.experiment import Experiment
 
-#: For so long, the first result of a superseded request is waited for.
+#: For so many seconds of work, the first result of a superseded request is waited for.
 GRACE = 0.25
+#: And for so many seconds by the clock.
+PATIENCE = 2.0
 #: After so many seconds, progress is told: a bar that comes and goes at once only distracts.
 LONG = 1.0
 
@@ -102,18 +105,26 @@ class Computation(param.Parameterized):
             self._busy = False
 
     async def _run(self, request: int) -> None:
-        start, shown = time.monotonic(), False
+        shown, worker, worked, start = False, None, 0.0, time.monotonic()
 
         def superseded() -> bool:
-            late = shown or time.monotonic() - start > GRACE
+            late = shown or time.monotonic() - start > PATIENCE
+            if threading.get_ident() == worker:  # its helpers do not know how long it has worked
+                late = late or time.thread_time() - worked > GRACE
             return self._closed.is_set() or (self._newest != request and late)
+
+        def advance() -> Any:
+            nonlocal worker, worked
+            if not shown:
+                worker, worked = threading.get_ident(), time.thread_time()
+            return _next(results, superseded)
 
         self.param.update(status="computing", error="", progress=0.0)
         self._report = _Reporter(self, asyncio.get_running_loop(), superseded)
         try:
             results = self.work()
             while not superseded():
-                result = await asyncio.to_thread(_next, results, superseded)
+                result = await asyncio.to_thread(advance)
                 if result is _END or self._closed.is_set():
                     return
                 self._publish(result)

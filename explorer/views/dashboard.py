@@ -85,7 +85,8 @@ class Dashboard(param.Parameterized):
         pn.state.on_session_destroyed(lambda context: self.close())
         # On a phone the controls would cover everything: they wait behind their button.
         phone = "Mobi" in (pn.state.headers or {}).get("User-Agent", "")
-        return pmui.Page(
+        others = _told_when_busy()
+        page = pmui.Page(
             title="Explorer: adaptive, private, online estimation",
             sidebar=sidebar,
             sidebar_open=not phone,
@@ -93,6 +94,12 @@ class Dashboard(param.Parameterized):
             busy_indicator=None,
             sidebar_width=300,
         )
+        # The page follows whether the server is busy, for an indicator that this one does not have. With that it would
+        # never be forgotten: the server, which outlives all pages, keeps a list of whom to tell.
+        for watcher in _told_when_busy():
+            if watcher not in others:
+                pn.state.param.unwatch(watcher)
+        return page
 
     async def _start(self) -> None:
         self.address.follow()
@@ -102,6 +109,10 @@ class Dashboard(param.Parameterized):
         """The session is over: whatever still runs stops."""
         for view in self.views:
             view.close()
+
+
+def _told_when_busy() -> list:
+    return list(pn.state.param.watchers.get("busy", {}).get("value", []))
 
 
 def _notice(problems: list[str]) -> str:

@@ -136,21 +136,24 @@ def csv_button(label: str, filename: str, model: Computation, table: Callable) -
     )
 
 
+#: In HTML: a callback of Panel's that knows the text would keep the whole page in the server's memory for ever.
+_COPY = (
+    "<button style='padding: 6px 16px; font: inherit; cursor: pointer' "
+    "onclick='navigator.clipboard.writeText(this.previousElementSibling.textContent); this.textContent = `Copied`'>"
+    "Copy</button>"
+)
+
+
 def code_button(model: Computation, code: Callable[[Any], str]) -> pn.Row:
     """Shows the calls that reproduce a model's result, and copies them."""
-    text = pn.pane.HTML("", sizing_mode="stretch_width", name="code")
-    copy = pmui.Button(label="Copy", variant="contained", size="small")
-    copy.js_on_click(
-        args={"text": text},
-        code="navigator.clipboard.writeText(new DOMParser().parseFromString(text.text, 'text/html').body.textContent)",
-    )
-    dialog = pmui.Dialog(text, copy, title="The same in Python", width_option="md", close_on_click=True)
+    text = pn.pane.HTML("", sizing_mode="stretch_width")
+    dialog = pmui.Dialog(text, title="The same in Python", width_option="md", close_on_click=True)
     button = pmui.Button(label="Copy as Python", variant="outlined", size="small", margin=5)
 
     def show(event) -> None:
         with pn.io.hold():
             script = _NOTHING_YET if model.result is None else code(model.result)
-            text.object = f"<pre style='white-space: pre-wrap'>{html.escape(script)}</pre>"
+            text.object = f"<pre style='white-space: pre-wrap'>{html.escape(script)}</pre>{_COPY}"
             dialog.open = True
 
     button.on_click(show)

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from explorer.engine.threads import Stopped, share, stop_if_asked, stoppable
-from explorer.models.computation import GRACE, LONG, Computation
+from explorer.models.computation import GRACE, LONG, PATIENCE, Computation
 from explorer.models.live_run import LiveRun
 
 
@@ -17,6 +17,7 @@ class Counting(Computation):
     inputs = ("epsilon",)
     seconds = 0.3
     first = 0.0
+    pause = 0.001
 
     def __init__(self, **params):
         super().__init__(**params)
@@ -37,7 +38,7 @@ class Counting(Computation):
                 self.report((time.monotonic() - start) / seconds)
                 self.late_looks += self.superseded.is_set()
                 stop_if_asked()
-                time.sleep(0.001)
+                time.sleep(self.pause)
 
         def results():
             busy(self.first)
@@ -110,13 +111,14 @@ def test_a_steady_drag_still_shows_first_results():
     assert all(kind == "preview" for _, kind in seen)
 
 
-def test_a_first_result_that_takes_too_long_is_not_waited_for():
+@pytest.mark.parametrize(("pause", "limit"), [(0, 4 * GRACE), (0.001, PATIENCE)], ids=["works", "waits"])
+def test_a_first_result_that_takes_too_long_is_not_waited_for(pause, limit):
     model = Counting()
-    model.first = 60.0
+    model.first, model.pause = 60.0, pause
 
     async def scenario() -> None:
         task = asyncio.create_task(model.refresh())
-        await asyncio.sleep(GRACE + 0.1)
+        await asyncio.sleep(limit + 0.1)
         model.first = model.seconds = 0.0
         await model.refresh()
         model.superseded.set()

@@ -214,6 +214,10 @@ def test_the_address_the_download_and_the_code_hold_what_is_shown(visit, tmp_pat
 
     page.get_by_role("button", name="Copy as Python").first.click()
     wait_for(page, r"trace = ex\.simulate\(")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy", exact=True).click()
+    wait_for(page, "^Copied$")
+    assert "trace = ex.simulate(" in page.evaluate("() => navigator.clipboard.readText()")
 
     again = visit(page.url.split("/")[-1])
     wait_for(again, "After 150 answers")
