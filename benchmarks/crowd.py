@@ -45,13 +45,9 @@ def run() -> None:
     pictures = sorted(visitor.pictures for visitor in visitors)
     line("pictures that each of them got", f"{pictures[0]} to {pictures[-1]}", ">= 1", pictures[0] >= 1)
     start, first, second = memory
-    line(
-        f"server's memory {start:.0f} MB, {first:.0f} MB after the first crowd",
-        f"{first / start:.2f}x",
-        "<= 1.1x",
-        first <= 1.1 * start,
-    )
-    line(f"and {second:.0f} MB after the second", f"{second / first:.2f}x", "<= 1.1x", second <= 1.1 * first)
+    text = f"server's memory {start:.0f} MB, after the first crowd {first:.0f} MB"
+    line(text, f"{first / start:.2f}x", "<= 1.1x", first <= 1.1 * start)
+    line(f"and after the second {second:.0f} MB", f"{second / first:.2f}x", "<= 1.1x", second <= 1.1 * first)
 
 
 def _memory(process: int) -> float:

@@ -3,6 +3,8 @@
 import logging
 import os
 import re
+import signal
+import threading
 import time
 from pathlib import Path
 
@@ -43,11 +45,25 @@ def serve(
     print(f"... ready after {warm_up():.1f} s", flush=True)
     app = Path(__file__).with_name("app.py")
     show = browser and num_procs == 1
+    if num_procs > 1:
+        _end_together()
     try:
         pn.serve({"/": str(app)}, show=show, title="Explorer", verbose=True, **options)
     except OSError as error:
         raise ValueError(f"port {port} on {address} cannot be used: {error.strerror or error}") from None
     return 0
+
+
+def _end_together() -> None:
+    """The processes that will be forked end when this one does, however that ends; else they would keep the port."""
+    parent = os.getpid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    os.register_at_fork(after_in_child=lambda: threading.Thread(target=watch, daemon=True).start())
 
 
 def _let_visitors_leave() -> None:
