@@ -271,15 +271,18 @@ class _Search:
         """The same hill's top, good for a picture: one look at 25 neighbours at a time, ever closer ones."""
         offsets = np.linspace(-1, 1, 5)
         point, steps = np.array([middle, np.log(half)]), np.array([step, min(step / half, 1.0)])
-        while steps[1] > 1e-3:
+        for _ in range(100):
             middles, logs = np.meshgrid(*(at + reach * offsets for at, reach in zip(point, steps, strict=True)))
             halves = np.ones_like(logs) if self.by_sign else np.maximum(np.exp(logs), NARROWEST)
             values = self.value(middles, halves)
-            top = int(np.argmax(values))
-            # The middle of its neighbours: only closer ones can be better.
-            steps *= 0.5 if top == offsets.size**2 // 2 else 0.8
-            point = np.array([middles.flat[top], logs.flat[top]])
-        return point, float(values.flat[top])
+            row, column = np.unravel_index(int(np.argmax(values)), values.shape)
+            point, top = np.array([middles[row, column], logs[row, column]]), float(values[row, column])
+            if steps[1] <= 1e-3:
+                break
+            # At the rim of its neighbours: farther ones may be better. In their middle: only closer ones can be.
+            rim, centre = {row, column} & {0, 4}, row == column == 2
+            steps *= 1.5 if rim else 0.5 if centre else 0.8
+        return point, top
 
     def interval(self, point, value: float) -> BestInterval:
         middle = abs(point[0]) if self.family.symmetric else point[0]
@@ -309,7 +312,7 @@ def best_near(
     score: Score = "mu",
     delta: float = DEFAULT_DELTA,
 ) -> BestInterval | None:
-    """The top of the hill that a surface's highest point stands on, to three digits: in a millisecond or two.
+    """The top of the hill that a surface's highest point stands on, to three digits: in some milliseconds.
 
     Often it is the best of all intervals. None if the surface is 0 everywhere.
 

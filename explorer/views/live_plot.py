@@ -21,8 +21,8 @@ from bokeh.models import SaveTool
 
 from explorer.views import notebook
 
-notebook.load()
-hv.extension("bokeh", logo=False, inline=pn.config.inline)
+with notebook.prepared():
+    hv.extension("bokeh", logo=False, inline=pn.config.inline)
 hv.renderer("bokeh").webgl = False  # slower than the canvas here, and leaves blank plots for some users
 
 #: Okabe and Ito's colours, which colour-blind people can tell apart, for both themes.

@@ -49,3 +49,12 @@ def test_the_papers_monte_carlo_agrees_with_the_exact_curve_beside_it():
     exact = np.interp(found.half_estimated, found.half, found.exact)
     assert np.all(np.abs(found.estimate - exact) < 4 * found.standard_error)
     assert np.all(found.standard_error > 0)
+
+
+@pytest.mark.parametrize(("mechanism", "score"), [("laplace", "sigma"), ("piecewise", "mu"), ("laplace", "mu")])
+def test_the_quick_search_walks_out_of_a_map_that_is_too_small(mechanism, score):
+    shared = {"epsilon": 5, "mechanism": mechanism, "score": score}
+    near = best_near(score_surface(limits=(-0.5, 0.5), resolution=100, **shared), **shared)
+    exact = best_interval(**shared)
+    assert max(map(abs, exact[:2])) > 0.6
+    assert near.value == pytest.approx(exact.value, rel=1e-5)
