@@ -16,6 +16,7 @@ from explorer.views.controls import group
 from explorer.views.fisher_map import FisherMap
 from explorer.views.live_run import LiveRun
 from explorer.views.mechanism_view import MechanismView
+from explorer.views.session import at_end
 
 _TABS = ("Live run", "Fisher map", "Mechanism")
 
@@ -82,7 +83,7 @@ class Dashboard(param.Parameterized):
         """The page for a server."""
         sidebar = [group(self.experiment, Experiment.names_of(cls), cls.__name__) for cls in GROUPS]
         pn.state.onload(self._start)
-        pn.state.on_session_destroyed(lambda context: self.close())
+        at_end(self.close)
         # On a phone the controls would cover everything: they wait behind their button.
         phone = "Mobi" in (pn.state.headers or {}).get("User-Agent", "")
         others = _told_when_busy()

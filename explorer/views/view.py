@@ -13,6 +13,7 @@ from explorer.models.computation import Computation
 from explorer.models.experiment import GROUPS, Experiment
 from explorer.views.controls import group
 from explorer.views.live_plot import LivePlot
+from explorer.views.session import at_end
 from explorer.views.status import Status
 
 
@@ -71,7 +72,7 @@ class View(pn.viewable.Viewer):
         """The first picture of a view that stands alone: at once in a notebook, after the page on a server."""
         if pn.state.curdoc is not None and pn.state.curdoc.session_context is not None:
             pn.state.onload(self._on_active)
-            pn.state.on_session_destroyed(lambda context: self.close())
+            at_end(self.close)
         else:
             self._stale = False
             self.model.compute()
