@@ -118,7 +118,7 @@ class _Visitor:
 
     def leave(self) -> None:
         self._leaves = True
-        self._socket.close()
+        self._socket.protocol._abort()  # as a tab that is closed, and not after an exchange of farewells
 
     async def _reply(self, kind: str) -> dict:
         """The content of the next message of this kind."""
