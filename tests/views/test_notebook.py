@@ -81,6 +81,7 @@ def test_a_view_is_the_last_line_of_a_cell_in_jupyterlab(start, page, tmp_path):
     findings = Findings()
     findings.watch(page).goto(address)
     page.get_by_text("view = ex.FisherMap").wait_for()
+    page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()  # what is run before is lost
     page.get_by_text("Run", exact=True).first.click()
     page.get_by_text("Run All Cells", exact=True).first.click()
     expect(caption(page)).to_contain_text("ε = 2: best interval [-0.2234, 0.2234]", timeout=WAIT)
