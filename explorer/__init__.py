@@ -18,11 +18,8 @@ from explorer.engine.estimation import OnlineEstimator
 from explorer.engine.families import FAMILIES, Family, family
 from explorer.engine.information import (
     SCORES,
-    BestInterval,
     Estimate,
-    NoBestIntervalError,
     Surface,
-    best_interval,
     classical_information,
     fisher_information,
     monte_carlo_information,
@@ -32,6 +29,7 @@ from explorer.engine.information import (
 from explorer.engine.interval import Interval
 from explorer.engine.likelihood import log_likelihood, log_likelihood_gradient
 from explorer.engine.mechanisms import MECHANISMS, Mechanism, Privacy, mechanism
+from explorer.engine.optimum import BestInterval, NoBestIntervalError, best_interval
 from explorer.engine.priors import IndependentPrior, Prior, SemiConjugatePrior
 from explorer.engine.samplers import SAMPLERS, ImpossibleAnswerError, Info, Posterior
 from explorer.engine.simulation import Step, Trace, iter_simulation, simulate

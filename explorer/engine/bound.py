@@ -21,8 +21,8 @@ import numpy as np
 
 from explorer.engine.arguments import positive
 from explorer.engine.families import Family, family as find_family
-from explorer.engine.information import best_interval
 from explorer.engine.mechanisms import Piecewise
+from explorer.engine.optimum import best_interval
 
 #: Beyond this epsilon more parts would be needed than are tried, and Piecewise is the better one.
 _MANY_PARTS = 10.0

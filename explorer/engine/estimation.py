@@ -10,7 +10,6 @@ What protects the individuals is the mechanism with which each of them releases 
 and intervals alone. Each individual may answer once, and the first interval must not depend on data.
 """
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -124,17 +123,22 @@ class OnlineEstimator:
         self._state, self._posterior, self._interval = state, posterior, following
         return info
 
-    def policy_draws(self, count: int) -> tuple[np.ndarray, Callable]:
-        """For ``stretch``: the policy's next random numbers, and how to come back with what was done with them."""
+    @property
+    def state(self):
+        """What the sampler knows, for those who step it themselves."""
+        return self._state
+
+    def coming_draws(self, count: int) -> np.ndarray:
+        """The policy's next random numbers; they stay the next ones."""
         before = self._policy_rng.bit_generator.state
         uniforms = self._policy_rng.random(count)
+        self._policy_rng.bit_generator.state = before
+        return uniforms
 
-        def return_to(used: int, state, interval: Interval) -> None:
-            self._policy_rng.bit_generator.state = before
-            self._policy_rng.random(used)
-            self._state, self._posterior, self._interval = state, None, interval
-
-        return uniforms, return_to
+    def go_on_from(self, state, interval: Interval, answers: int) -> None:
+        """Take over what the sampler's state and the interval are after so many more answers."""
+        self._policy_rng.random(answers)
+        self._state, self._posterior, self._interval = state, None, interval
 
     def save(self, path: str | Path) -> None:
         """Everything, in a file that `load` continues from bit for bit.

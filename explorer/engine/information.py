@@ -1,4 +1,4 @@
-"""Fisher information of one private answer about ``(mu, sigma)``: exact, as a surface, and where it is largest.
+"""Fisher information of one private answer about ``(mu, sigma)``: exact, by the paper's Monte Carlo, and as a surface.
 
 Everything is for the base distribution, mu = 0 and sigma = 1, with the interval ``[a, b]`` in its units. For
 any other ``(mu, sigma)`` the interval is ``[mu + a sigma, mu + b sigma]`` and the information is divided by
@@ -6,17 +6,12 @@ any other ``(mu, sigma)`` the interval is ``[mu + a sigma, mu + b sigma]`` and t
 
     >>> fisher_information(-0.7281, 0.7281, epsilon=5)[0, 0].round(4)
     np.float64(0.6122)
-    >>> best = best_interval(epsilon=5)
-    >>> round(best.a, 3), round(best.b, 3), round(best.value, 4)
-    (-0.728, 0.728, 0.6122)
 """
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-import scipy  # loads scipy.optimize when first used: it would double the time of `import explorer`
 
 from explorer.engine import information_kernels as kernels
 from explorer.engine.arguments import finite_array, one_of, ordered_arrays, seeded, whole
@@ -35,23 +30,8 @@ from explorer.engine.threads import share, stop_if_asked, thread_count
 
 Score = str | tuple[float, float] | Callable[[np.ndarray], np.ndarray]
 
-#: The narrowest half-width that ``best_interval`` returns. For some families the information still grows,
-#: by less than one part in a million, as the interval shrinks to a point.
-NARROWEST = 1e-6
 #: Kernels do without the GIL; from so many intervals on, the threads' own cost is lost in what they save.
 _WORTH_SHARING = 256
-
-
-class BestInterval(NamedTuple):
-    """The interval with the largest score, in units of the base distribution, and that score."""
-
-    a: float
-    b: float
-    value: float
-
-
-class NoBestIntervalError(ValueError):
-    """The score is 0 for every interval, so that none is better than the others."""
 
 
 class Surface(NamedTuple):
@@ -84,7 +64,7 @@ def fisher_information(
     """
     chosen, mech = find_family(family), find_mechanism(mechanism, epsilon, delta)
     a, b = ordered_arrays(("a", "b"), a, b)
-    return _information(chosen, mech, a, b)
+    return information_of(chosen, mech, a, b)
 
 
 def classical_information(family: str | Family = "normal") -> np.ndarray:
@@ -191,7 +171,7 @@ def score_surface(
     defined = a[:, None] < b[None, :]
     rows, columns = np.nonzero(defined)
     values = np.full(defined.shape, np.nan)
-    values[defined] = sc(_information(chosen, mech, a[rows], b[columns]))
+    values[defined] = sc(information_of(chosen, mech, a[rows], b[columns]))
     return Surface(a, b, values)
 
 
@@ -208,179 +188,8 @@ def _axis(name: str, given, resolution: int, limits: tuple[float, float]) -> np.
     return axis
 
 
-def best_interval(
-    epsilon: float,
-    family: str | Family = "normal",
-    mechanism: str | Mechanism = "laplace",
-    score: Score = "mu",
-    delta: float = DEFAULT_DELTA,
-    symmetric: bool = False,
-) -> BestInterval:
-    """The paper's ``(a*, b*)``, eq. (13): the global maximum of the score over all intervals, not over a grid.
-
-    For a symmetric family an interval and its mirror image score the same; the one whose midpoint is
-    positive is returned. ``symmetric=True`` looks at intervals around 0 alone. Randomised response depends
-    on the midpoint alone; its interval is returned with half-width 1.
-
-    >>> best_interval(epsilon=2, mechanism="piecewise", score="trace").b.__round__(3)
-    1.44
-    """
-    chosen, mech = find_family(family), find_mechanism(mechanism, epsilon, delta)
-    sc = score_function(score)
-    if isinstance(score, str):
-        return _best_named_interval(chosen, mech, score, bool(symmetric))
-    return _best_interval(chosen, mech, sc, bool(symmetric))
-
-
-@lru_cache(maxsize=4096)
-def _best_named_interval(family: Family, mechanism: Mechanism, score: str, symmetric: bool) -> BestInterval:
-    return _best_interval(family, mechanism, score_function(score), symmetric)
-
-
-class _Search:
-    """The score over (midpoint, log of the half-width), in which a search for the best interval moves."""
-
-    def __init__(self, family: Family, mechanism: Mechanism, sc: Callable) -> None:
-        self.family, self.mechanism, self.sc = family, mechanism, sc
-        self.by_sign = isinstance(mechanism, RandomizedResponse)
-
-    def value(self, middle, half):
-        stop_if_asked()
-        scores = self.sc(
-            _information(self.family, self.mechanism, np.asarray(middle) - half, np.asarray(middle) + half)
-        )
-        if np.any(np.isnan(scores)):
-            raise ValueError("score must give a number for every information matrix, got nan")
-        return scores
-
-    def loss(self, point) -> float:
-        return -float(self.value(point[0], self.half_width(point[1])))
-
-    def half_width(self, log_half: float) -> float:
-        return 1.0 if self.by_sign else max(float(np.exp(log_half)), NARROWEST)
-
-    def climb(self, middle: float, half: float) -> tuple[np.ndarray, float]:
-        """The top of the hill that the interval ``middle ± half`` stands on."""
-        start = np.array([middle, np.log(half)])
-        simplex = start + np.vstack([np.zeros(2), np.diag([0.1 if self.by_sign else 0.3 * half, 0.1])])
-        options = {"xatol": 1e-8, "fatol": 1e-14, "maxiter": 800, "initial_simplex": simplex}
-        found = scipy.optimize.minimize(self.loss, start, method="Nelder-Mead", options=options)
-        return found.x, -float(found.fun)
-
-    def close_in(self, middle: float, half: float, step: float) -> tuple[np.ndarray, float]:
-        """The same hill's top, good for a picture: one look at 25 neighbours at a time, ever closer ones."""
-        offsets = np.linspace(-1, 1, 5)
-        point, steps = np.array([middle, np.log(half)]), np.array([step, min(step / half, 1.0)])
-        for _ in range(100):
-            middles, logs = np.meshgrid(*(at + reach * offsets for at, reach in zip(point, steps, strict=True)))
-            halves = np.ones_like(logs) if self.by_sign else np.maximum(np.exp(logs), NARROWEST)
-            values = self.value(middles, halves)
-            row, column = np.unravel_index(int(np.argmax(values)), values.shape)
-            point, top = np.array([middles[row, column], logs[row, column]]), float(values[row, column])
-            if steps[1] <= 1e-3:
-                break
-            # At the rim of its neighbours: farther ones may be better. In their middle: only closer ones can be.
-            rim, centre = {row, column} & {0, 4}, row == column == 2
-            steps *= 1.5 if rim else 0.5 if centre else 0.8
-        return point, top
-
-    def interval(self, point, value: float) -> BestInterval:
-        middle = abs(point[0]) if self.family.symmetric else point[0]
-        half = self.half_width(point[1])
-        return BestInterval(float(middle - half), float(middle + half), value)
-
-
-def _best_interval(family: Family, mechanism: Mechanism, sc: Callable, symmetric: bool) -> BestInterval:
-    search = _Search(family, mechanism, sc)
-    best = _best_centred(search.loss, search.by_sign, family)
-    if not symmetric:
-        for middle, half in _starts(family, search.value, search.by_sign):
-            found = search.climb(middle, half)
-            # A search cannot tell the centred optimum from a point a rounding error beside it: it must win clearly.
-            if found[1] > best[1] + 1e-12 * abs(best[1]):
-                best = found
-    if best[1] == 0:
-        raise NoBestIntervalError(f"score must differ from 0 for some interval, but with {mechanism!r} it is 0 for all")
-    return search.interval(*best)
-
-
-def best_near(
-    surface: Surface,
-    epsilon: float,
-    family: str | Family = "normal",
-    mechanism: str | Mechanism = "laplace",
-    score: Score = "mu",
-    delta: float = DEFAULT_DELTA,
-) -> BestInterval | None:
-    """The top of the hill that a surface's highest point stands on, to three digits: in some milliseconds.
-
-    Often it is the best of all intervals. None if the surface is 0 everywhere.
-
-    >>> best_near(score_surface(2.0), 2.0).b.__round__(2)
-    0.22
-    """
-    search = _Search(find_family(family), find_mechanism(mechanism, epsilon, delta), score_function(score))
-    values = np.nan_to_num(surface.values, nan=-np.inf)
-    i, j = np.unravel_index(int(np.argmax(values)), values.shape)
-    if not values[i, j] > 0:
-        return None
-    a, b = surface.a[i], surface.b[j]
-    return search.interval(*search.close_in((a + b) / 2, (b - a) / 2, step=surface.a[1] - surface.a[0]))
-
-
-def _best_centred(loss: Callable, by_sign: bool, family: Family) -> tuple[np.ndarray, float]:
-    """The best interval around 0: a search along one line, from the best point of a scan."""
-    if by_sign:
-        return np.zeros(2), -loss(np.zeros(2))
-    logs = np.log(_half_widths(family))
-    at = int(np.argmin([loss((0.0, log)) for log in logs]))
-    bounds = logs[max(at - 1, 0)], logs[min(at + 1, logs.size - 1)]
-    line = scipy.optimize.minimize_scalar(
-        lambda log: loss((0.0, log)), bounds=bounds, method="bounded", options={"xatol": 1e-10}
-    )
-    return np.array([0.0, line.x]), -float(line.fun)
-
-
-def _half_widths(family: Family) -> np.ndarray:
-    return np.geomspace(NARROWEST, 20 * np.abs(family.ppf(np.array([0.005, 0.995]))).max(), 60)
-
-
-def _starts(family: Family, value: Callable, by_sign: bool) -> list[tuple[float, float]]:
-    """Where the search begins: the highest peaks of three coarse maps.
-
-    One map is over midpoint and half-width. Two are over one end and the half-width, for intervals that
-    reach far beyond the population on one side (there the Piecewise mechanism's stray answers show themselves).
-    """
-    points = np.append(family.ppf(np.linspace(0.005, 0.995, 60)), 0.0)
-    points = np.sort(points[points >= 0] if family.symmetric else points)
-    halves = np.ones(1) if by_sign else _half_widths(family)
-    maps = [points[:, None] + np.zeros(halves.size)]
-    if not by_sign:
-        ends = family.ppf(np.linspace(1e-4, 0.5, 40))
-        maps.append(ends[:, None] + halves)
-        if not family.symmetric:
-            ends = family.ppf(np.linspace(0.5, 1 - 1e-4, 40))
-            maps.append(ends[:, None] - halves)
-    starts = []
-    for middles in maps:
-        widths = np.broadcast_to(halves, middles.shape)
-        grid = value(middles, widths)
-        starts += [(grid[cell], middles[cell], widths[cell]) for cell in _peaks(grid)[:4]]
-    starts.sort(reverse=True)
-    return [(float(middle), float(half)) for _, middle, half in starts[:6]]
-
-
-def _peaks(grid: np.ndarray) -> list[tuple[int, int]]:
-    """Cells that no neighbour exceeds, highest first."""
-    padded = np.pad(grid, 1, constant_values=-np.inf)
-    rows, columns = grid.shape
-    neighbours = [padded[i : i + rows, j : j + columns] for i in range(3) for j in range(3) if (i, j) != (1, 1)]
-    peak = np.all([grid >= neighbour for neighbour in neighbours], axis=0)
-    found = np.argwhere(peak)
-    return [tuple(map(int, cell)) for cell in found[np.argsort(-grid[peak], kind="stable")]]
-
-
-def _information(family: Family, mechanism: Mechanism, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def information_of(family: Family, mechanism: Mechanism, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The same of objects and arrays that are known to be right."""
     a, b = np.broadcast_arrays(a, b)
     flat = np.ascontiguousarray(a, dtype=float).ravel(), np.ascontiguousarray(b, dtype=float).ravel()
     if isinstance(mechanism, LaplaceMechanism):

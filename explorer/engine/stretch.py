@@ -59,14 +59,13 @@ def stretch(run: OnlineEstimator, x: np.ndarray, noise: np.ndarray, kept: np.nda
     """
     most = max(1, _MOST_WORK // run.sampler.particles)
     x, noise, kept = x[:most], noise[:most], kept[:most]
-    state, placing = run._state, _PLACING[type(run.policy)]
+    state, placing = run.state, _PLACING[type(run.policy)]
     a, b = run.policy.best if placing != _SAME else (0.0, 0.0)
-    uniforms, return_to = run.policy_draws(x.size)
     done, left, right, log_weights, weights, log_likelihood, log_evidence, *columns = _stretch(
         x,
         noise,
         kept,
-        uniforms,
+        run.coming_draws(x.size),
         levels,
         run.mechanism.epsilon,
         placing,
@@ -93,7 +92,7 @@ def stretch(run: OnlineEstimator, x: np.ndarray, noise: np.ndarray, kept: np.nda
             log_evidence=float(log_evidence),
             history=history,
         )
-    return_to(done, state, Interval(float(left), float(right)))
+    run.go_on_from(state, Interval(float(left), float(right)), done)
     return found
 
 

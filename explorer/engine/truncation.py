@@ -19,9 +19,10 @@ import scipy  # loads scipy.optimize when first used
 
 from explorer.engine.arguments import finite, one_of, positive
 from explorer.engine.families import Family
-from explorer.engine.information import Score, best_interval, fisher_information, score_function
+from explorer.engine.information import Score, fisher_information, score_function
 from explorer.engine.interval import Interval
 from explorer.engine.mechanisms import Mechanism
+from explorer.engine.optimum import best_interval
 from explorer.engine.samplers.posterior import Posterior
 
 #: No interval is narrower than this, beside its distance from 0 and by itself.

@@ -10,14 +10,8 @@
 import time
 from typing import NamedTuple
 
-from explorer.engine.information import (
-    BestInterval,
-    NoBestIntervalError,
-    Surface,
-    best_interval,
-    best_near,
-    score_surface,
-)
+from explorer.engine.information import Surface, score_surface
+from explorer.engine.optimum import BestInterval, NoBestIntervalError, best_interval, best_near
 from explorer.engine.threads import stop_if_asked
 from explorer.models.computation import Computation
 

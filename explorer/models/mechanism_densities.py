@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 import param
 
-from explorer.engine.information import best_interval
 from explorer.engine.interval import Interval
 from explorer.engine.likelihood import log_likelihood
 from explorer.engine.mechanisms import RandomizedResponse
+from explorer.engine.optimum import best_interval
 from explorer.models.computation import Computation
 
 _POINTS = 601

@@ -13,7 +13,6 @@ from explorer.engine.bound import best_ldp, best_partition
 from explorer.engine.families import FAMILIES, family
 from explorer.engine.information import (
     SCORES,
-    best_interval,
     classical_information,
     fisher_information,
     monte_carlo_information,
@@ -23,6 +22,7 @@ from explorer.engine.information import (
 from explorer.engine.interval import Interval
 from explorer.engine.likelihood import log_likelihood, log_likelihood_gradient
 from explorer.engine.mechanisms import MECHANISMS, mechanism
+from explorer.engine.optimum import best_interval
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(24)
 

@@ -85,7 +85,7 @@ def test_fixed_and_oracle():
 
 
 def test_the_search_is_done_once(monkeypatch):
-    from explorer.engine import information
+    from explorer.engine import optimum
 
     mechanism = ex.mechanism("laplace", 2.345)
     policy("thompson", FAMILY, mechanism)
@@ -93,7 +93,7 @@ def test_the_search_is_done_once(monkeypatch):
     def again(*arguments):
         raise AssertionError("searched again")
 
-    monkeypatch.setattr(information, "_best_interval", again)
+    monkeypatch.setattr(optimum, "_best_interval", again)
     policy("thompson", ex.family("normal"), ex.mechanism("laplace", 2.345))
     policy("oracle", FAMILY, mechanism, truth=(0, 1))
 

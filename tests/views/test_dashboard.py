@@ -7,6 +7,7 @@ import sys
 
 import pytest
 from findings import Findings
+from mouse import drag
 from playwright.sync_api import expect
 
 from benchmarks.browser import free_port, wait_for as wait_for_server
@@ -77,17 +78,6 @@ def choose(page, label: str, option: str) -> None:
     page.get_by_role("menuitem", name=option, exact=True).click()
 
 
-def drag(page, slider: str, pixels: int) -> None:
-    handle = page.get_by_role("slider", name=slider, exact=True)
-    handle.scroll_into_view_if_needed()
-    box = handle.bounding_box()
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    page.mouse.move(x, y)
-    page.mouse.down()
-    page.mouse.move(x + pixels, y, steps=abs(pixels) // 4)
-    page.mouse.up()
-
-
 def test_the_first_picture_and_every_slider(visit):
     page = visit("?compare=false")
     wait_for(page, r"After 1000 answers: μ = .*N = 1000\.")
@@ -102,7 +92,7 @@ def test_the_first_picture_and_every_slider(visit):
         ("Grid limit", "limit", 20),
     ):
         before = sentence(page, "After")
-        drag(page, name, pixels)
+        drag(page.get_by_role("slider", name=name, exact=True), pixels)
         wait_for_address(page, f"[?&]{parameter}=")
         if "Grid" not in name:  # which the run does not depend on
             expect(page.get_by_text(re.compile("^After")).first).not_to_have_text(before, timeout=WAIT)
@@ -127,7 +117,7 @@ def test_dragging_epsilon_moves_the_optimum_and_the_picture(visit):
     picture = page.locator("canvas >> visible=true").first
     before = picture.screenshot()
     page.evaluate(_NOTE_TOPS)
-    drag(page, "Privacy ε", 80)
+    drag(page.get_by_role("slider", name="Privacy ε", exact=True), 80)
     wait_for(page, r"best interval \[-0\.[2-9]")
     assert picture.screenshot() != before
     tops = page.evaluate("() => window.tops")

@@ -8,6 +8,7 @@ import sys
 import nbformat
 import pytest
 from findings import Findings
+from mouse import drag
 from playwright.sync_api import expect
 
 from benchmarks.browser import free_port, wait_for
@@ -46,17 +47,6 @@ def start(tmp_path):
     assert "Traceback" not in (log := (tmp_path / "log").read_text()), log[-3000:]
 
 
-def drag_first_slider(page) -> None:
-    slider = page.get_by_role("slider").first
-    slider.scroll_into_view_if_needed()
-    box = slider.bounding_box()
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    page.mouse.move(x, y)
-    page.mouse.down()
-    page.mouse.move(x + 40, y, steps=10)
-    page.mouse.up()
-
-
 def caption(page):
     return page.get_by_text(re.compile("^ε = .*best interval")).first
 
@@ -91,7 +81,7 @@ def test_a_view_is_the_last_line_of_a_cell_in_jupyterlab(start, page, tmp_path):
     page.keyboard.press("Control+Enter")
     expect(caption(page)).to_contain_text("ε = 5: best interval [-0.7281, 0.7281]")
     before = colours(page)
-    drag_first_slider(page)
+    drag(page.get_by_role("slider").first, 40)
     expect(caption(page)).not_to_contain_text("ε = 5:")
     assert colours(page) != before
     findings.check(address)
@@ -105,7 +95,7 @@ def test_a_notebook_is_served_by_panel(start, page, tmp_path):
     findings.watch(page).goto(address)
     expect(caption(page)).to_contain_text("ε = 2: best interval [-0.2234, 0.2234]", timeout=WAIT)
     before = colours(page)
-    drag_first_slider(page)
+    drag(page.get_by_role("slider").first, 40)
     expect(caption(page)).not_to_contain_text("ε = 2:")
     assert colours(page) != before
     findings.check(address)
