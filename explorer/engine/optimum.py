@@ -142,6 +142,7 @@ def best_near(
 
     Often it is the best of all intervals. None if the surface is 0 everywhere.
 
+    >>> from explorer.engine.information import score_surface
     >>> best_near(score_surface(2.0), 2.0).b.__round__(2)
     0.22
     """
