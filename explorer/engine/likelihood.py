@@ -21,7 +21,11 @@ from explorer.engine.mechanisms import (
     mechanism as find_mechanism,
 )
 from explorer.engine.normal_laplace import normal_laplace_total
+from explorer.engine.normal_window import normal_window_total
 from explorer.engine.threads import share
+
+#: The vectorised kernels multiply likelihoods, of which none is below e^-epsilon of the largest.
+_LARGEST_EPSILON = 200.0
 
 
 def log_likelihood(
@@ -60,8 +64,11 @@ def log_likelihood_gradient(
 
 def has_closed_form(family: Family, mechanism: Mechanism) -> bool:
     """Whether ``normal_laplace`` computes the likelihood."""
-    # It is written for likelihoods within the floating-point range: none is below e^-epsilon.
-    return isinstance(family, Normal) and isinstance(mechanism, LaplaceMechanism) and mechanism.epsilon <= 200
+    return (
+        isinstance(family, Normal)
+        and isinstance(mechanism, LaplaceMechanism)
+        and (mechanism.epsilon <= _LARGEST_EPSILON)
+    )
 
 
 def total_log_likelihood(y, left, right, mu, sigma, family: Family, mechanism: Mechanism) -> np.ndarray:
@@ -69,14 +76,17 @@ def total_log_likelihood(y, left, right, mu, sigma, family: Family, mechanism: M
 
     For the samplers: contiguous float arrays in, no checks, all cores where it is worth it.
     """
-    closed_form = has_closed_form(family, mechanism)
+    closed_form, window = has_closed_form(family, mechanism), isinstance(mechanism, RandomizedResponse | Piecewise)
+    normal = isinstance(family, Normal)
 
     def block(mu, sigma):
         if closed_form:
             return normal_laplace_total(y, left, right, mu, sigma, mechanism.epsilon)
+        if window and normal and mechanism.epsilon <= _LARGEST_EPSILON:
+            return normal_window_total(*mechanism.code, y, left, right, mu, sigma, mechanism.epsilon)
         return total(*family.code, *mechanism.code, y, left, right, mu, sigma)
 
-    cheap = closed_form or isinstance(mechanism, RandomizedResponse | Piecewise)
+    cheap = closed_form or window
     # Of a block: by the work alone, whatever the number of threads. Between two blocks a run can be stopped, so that
     # none takes longer than some twenty milliseconds.
     most = 250_000 if closed_form else 50_000 if cheap else 10_000

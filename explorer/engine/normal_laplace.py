@@ -26,7 +26,7 @@ from explorer.engine.vector_math import exp_negative, half_erfcx, log_positive
 
 
 @inlined
-def _below(t, bell):
+def below(t, bell):
     """``Phi(t)``; ``bell = exp(-t^2/2)``."""
     tail = half_erfcx(abs(t)) * bell
     rest = 1 - tail
@@ -84,8 +84,8 @@ def normal_laplace_total(y, left, right, mu, sigma, epsilon):
                 rise = exp_negative(min(s * (0.5 * s - gamma), 0.0))
                 fall = exp_negative(min(s * (0.5 * s + gamma), 0.0))
                 p = _smoothed(gamma, s, bell, rise) + _smoothed(-gamma, s, bell, fall)
-                p += at_low * _below(alpha, low_bell) - _smoothed(alpha, s, at_low * low_bell, rise)
-                p += at_high * _below(-beta, high_bell) - _smoothed(-beta, s, at_high * high_bell, fall)
+                p += at_low * below(alpha, low_bell) - _smoothed(alpha, s, at_low * low_bell, rise)
+                p += at_high * below(-beta, high_bell) - _smoothed(-beta, s, at_high * high_bell, fall)
                 product[j] *= p
         else:
             # Above r, everything is mirrored.
@@ -100,8 +100,8 @@ def normal_laplace_total(y, left, right, mu, sigma, epsilon):
                 near_bell = exp_negative(-0.5 * alpha * alpha)
                 far_bell = exp_negative(-0.5 * beta * beta)
                 fall = exp_negative(min(s * (0.5 * s + alpha), 0.0))
-                p = _smoothed(-alpha, s, near_bell, fall) + _below(alpha, near_bell)
-                p += at_far * _below(-beta, far_bell) - _smoothed(-beta, s, at_far * far_bell, fall)
+                p = _smoothed(-alpha, s, near_bell, fall) + below(alpha, near_bell)
+                p += at_far * below(-beta, far_bell) - _smoothed(-beta, s, at_far * far_bell, fall)
                 product[j] *= p
         if (t + 1) % together == 0 or t + 1 == y.size:
             for j in range(particles):

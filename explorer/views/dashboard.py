@@ -72,7 +72,7 @@ class Dashboard(param.Parameterized):
             if k != chosen:
                 view.active = False
         # Bokeh cannot change a figure, nor anything beside it, while it builds it.
-        for _ in range(200):
+        for _ in range(1200):  # a minute: what comes too early is lost
             if self.views[chosen].built:
                 break
             await asyncio.sleep(0.05)

@@ -181,6 +181,24 @@ def test_the_vectorised_normal_laplace_kernel_agrees_with_mpmath(case):
     assert abs(float(mp.mpf(float(value)) - expected)) <= 1e-10 + 2e-15 * abs(float(expected))
 
 
+@pytest.mark.parametrize("name", ["randomized_response", "piecewise"])
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, 3.0, 15.0, 60.0, 199.0])
+def test_the_vectorised_normal_window_kernel_agrees_with_the_exact_one(name, epsilon):
+    """Answers of all kinds against particles with windows narrow, wide and both."""
+    mech, rng = mechanism(name, epsilon), np.random.default_rng(1)
+    answers = _answers(mech, 40, rng)
+    for spread in (-4.0, 0.0, 4.0, None):
+        log_sigma = rng.normal(0, 3, 60) if spread is None else rng.normal(spread, 0.2, 60)
+        mu, sigma = rng.normal(0, 2, 60), np.exp(log_sigma)
+        found = total_log_likelihood(*answers, mu, sigma, chosen_family("normal"), mech)
+        columns = (column[:, None] for column in answers)
+        exact = log_likelihood(next(columns), mu, sigma, *columns, epsilon, mechanism=mech).sum(axis=0)
+        np.testing.assert_allclose(found, exact, rtol=1e-11, atol=1e-8)
+    impossible = np.array([2.0 if name == "randomized_response" else 1e9])
+    ends = np.array([-1.0]), np.array([1.0])
+    assert total_log_likelihood(impossible, *ends, mu, sigma, chosen_family("normal"), mech).max() == -np.inf
+
+
 def test_kernels_are_safe_in_several_threads():
     rng = np.random.default_rng(8)
     mechanisms = [mechanism(name, 1.5) for name in MECHANISMS]

@@ -1,0 +1,127 @@
+"""The paper's outlook: an online point estimate by stochastic gradients with Fisher scoring. O(1) an answer.
+
+The state is a point theta = (mu, log sigma) and a precision matrix J: a normal approximation of the posterior. The
+precision starts at that of the prior and grows by the exact Fisher information of each question that was asked. An
+answer moves the point along its score, scaled by what is known already::
+
+    J <- J + F(theta; l, r),    theta <- theta + J^-1 grad log p(y | theta; l, r)
+
+Far from the truth a score at one point is no guide: a value ten sigmas away hardly differs from one five sigmas away.
+So the score and the information are those of the *predictive* population, whose variance is sigma^2 and the variance
+of mu together: wide at first, when nothing is known, and that of theta in the end.
+
+*How it keeps exploring.* The normal approximation stands in for the posterior wherever one is asked for: Thompson
+sampling draws from N(theta, J^-1), so intervals scatter as long as little is known.
+"""
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import ndtri
+from scipy.stats import qmc
+
+from explorer.engine.history import History
+from explorer.engine.information import information_of
+from explorer.engine.interval import Interval
+from explorer.engine.kernels import evaluate
+from explorer.engine.priors import LARGEST_SIGMA, SMALLEST_SIGMA
+from explorer.engine.samplers.posterior import Posterior
+from explorer.engine.samplers.protocol import ImpossibleAnswerError, Info, Sampler
+
+#: Fractions of a normal distribution one standard deviation below and above its centre.
+_ONE_SD = np.array([0.15865525393145707, 0.8413447460685429])
+
+
+class GradientState(NamedTuple):
+    """A normal approximation in (mu, log sigma)."""
+
+    point: np.ndarray
+    precision: np.ndarray
+    log_evidence: float
+    history: History
+
+
+class Gradient(Sampler):
+    """Recursive Fisher scoring. ``particles`` is the size of the cloud that stands for the normal approximation."""
+
+    name = "gradient"
+    state_type = GradientState
+
+    def init(self, rng=None):
+        mu, sigma = self.prior.quantile(0.5, 0.5)
+        (low, high), (narrow, wide) = self.prior.quantile(_ONE_SD, _ONE_SD)
+        spread = np.array([high - low, np.log(wide / narrow)]) / 2
+        return GradientState(np.array([float(mu), np.log(float(sigma))]), np.diag(spread**-2.0), 0.0, History())
+
+    def step(self, rng, state, y, interval):
+        interval = Interval.of(interval)
+        mu, log_sigma = state.point
+        of_mu, of_log_sigma = np.diag(np.linalg.inv(state.precision))
+        square = np.exp(2 * (log_sigma + of_log_sigma))  # what sigma^2 is on average
+        wide = np.sqrt(square + of_mu)
+        answer = (np.array([value]) for value in (y, *interval, mu, wide))
+        log_p, by_mu, by_wide = evaluate(*self.family.code, *self.mechanism.code, *answer)[0]
+        if not np.isfinite(log_p):
+            raise ImpossibleAnswerError.of(y)
+        # d wide / d log sigma = E[sigma^2] / wide
+        slopes = np.array([1.0, square / wide])
+        ends = (np.array([(end - mu) / wide]) for end in interval)
+        information = information_of(self.family, self.mechanism, *ends)[0] / wide**2 * np.outer(slopes, slopes)
+        precision = state.precision + information
+        point = state.point + np.linalg.solve(precision, slopes * [by_mu, by_wide])
+        point[1] = np.clip(point[1], np.log(SMALLEST_SIGMA), np.log(LARGEST_SIGMA))
+        history = state.history.append(y, *interval)
+        state = GradientState(point, precision, state.log_evidence + float(log_p), history)
+        return state, Info(False, {}, 1, 1)
+
+    def posterior(self, state):
+        return NormalPosterior(state.point, np.linalg.inv(state.precision), self.particles, state.log_evidence)
+
+
+class NormalPosterior(Posterior):
+    """(mu, log sigma) ~ N(point, covariance): moments and quantiles are exact, particles are made when asked for."""
+
+    def __init__(self, point: np.ndarray, covariance: np.ndarray, particles: int, log_evidence: float) -> None:
+        self._point, self._covariance, self._size = point, covariance, particles
+        self.log_evidence = log_evidence
+
+    @cached_property
+    def particles(self) -> np.ndarray:
+        # Two digits' worth of even scatter: the radical inverse in bases 2 and 3.
+        even = qmc.Halton(2, scramble=False).random(self._size + 1)[1:]
+        cloud = self._place(ndtri(even))
+        cloud.flags.writeable = False
+        return cloud
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        even = np.full(self._size, 1 / self._size)
+        even.flags.writeable = False
+        return even
+
+    @cached_property
+    def _moments(self):
+        (mu, log_sigma), variances = self._point, np.diag(self._covariance)
+        mean = np.exp(log_sigma + variances[1] / 2)
+        sd = np.array([np.sqrt(variances[0]), mean * np.sqrt(np.expm1(variances[1]))])
+        return np.array([mu, mean]), sd, float(self._size)
+
+    def _quantiles(self, q, column, out):
+        values = self._point[column] + np.sqrt(self._covariance[column, column]) * ndtri(q)
+        out[:] = values if column == 0 else np.exp(values)
+
+    def pick(self, uniform):
+        # One uniform number has enough digits for two: the first ones place mu, the rest sigma given mu.
+        digits = 2.0**20
+        rest = (uniform * digits) % 1.0
+        ends = 2.0**-33
+        normal = ndtri(np.clip([uniform, rest], ends, 1 - ends))
+        mu, sigma = self._place(normal[None])[0]
+        return float(mu), float(sigma)
+
+    def _place(self, normal: np.ndarray) -> np.ndarray:
+        """(mu, sigma) of pairs of standard normal numbers."""
+        points = self._point + normal @ np.linalg.cholesky(self._covariance).T
+        points[:, 1] = np.clip(np.exp(points[:, 1]), SMALLEST_SIGMA, LARGEST_SIGMA)
+        return points
