@@ -7,12 +7,13 @@
     >>> ex.log_likelihood(0.0, mu=0, sigma=1, left=-1, right=1, epsilon=1).round(4)
     np.float64(-1.687)
 
-The names below are the public ones. The dashboard's parts (``FisherMap``) are imported when asked for,
-so that ``import explorer`` stays light.
+The names below are the public ones. The dashboard's parts (``FisherMap``) and what needs pandas (``study``) are
+imported when asked for, so that ``import explorer`` stays light.
 """
 
 from importlib import import_module
 
+from explorer.engine.batch_estimation import batch_posterior
 from explorer.engine.bound import LdpBest, best_ldp
 from explorer.engine.estimation import OnlineEstimator
 from explorer.engine.families import FAMILIES, Family, family
@@ -31,17 +32,20 @@ from explorer.engine.likelihood import log_likelihood, log_likelihood_gradient
 from explorer.engine.mechanisms import MECHANISMS, Mechanism, Privacy, mechanism
 from explorer.engine.optimum import BestInterval, NoBestIntervalError, best_interval
 from explorer.engine.priors import IndependentPrior, Prior, SemiConjugatePrior
-from explorer.engine.samplers import SAMPLERS, ImpossibleAnswerError, Info, Posterior
+from explorer.engine.samplers import BATCH_SAMPLERS, SAMPLERS, ImpossibleAnswerError, Info, Posterior
 from explorer.engine.simulation import Step, Trace, iter_simulation, simulate
 from explorer.engine.truncation import POLICIES, Fixed, Oracle, Policy
 
-_VIEWS = {
+_WHEN_ASKED_FOR = {
     "FisherMap": "explorer.views.fisher_map",
     "LiveRun": "explorer.views.live_run",
     "MechanismView": "explorer.views.mechanism_view",
+    "study": "explorer.engine.study",
+    "summary": "explorer.engine.summary",
 }
 
 __all__ = [
+    "BATCH_SAMPLERS",
     "FAMILIES",
     "MECHANISMS",
     "POLICIES",
@@ -69,6 +73,7 @@ __all__ = [
     "Step",
     "Surface",
     "Trace",
+    "batch_posterior",
     "best_interval",
     "best_ldp",
     "classical_information",
@@ -82,10 +87,12 @@ __all__ = [
     "score_function",
     "score_surface",
     "simulate",
+    "study",
+    "summary",
 ]
 
 
 def __getattr__(name: str):
-    if name in _VIEWS:
-        return getattr(import_module(_VIEWS[name]), name)
+    if name in _WHEN_ASKED_FOR:
+        return getattr(import_module(_WHEN_ASKED_FOR[name]), name)
     raise AttributeError(f"module 'explorer' has no attribute {name!r}")

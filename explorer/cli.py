@@ -9,6 +9,7 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 EPSILONS = (0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
@@ -133,6 +134,52 @@ def _build_parser() -> argparse.ArgumentParser:
     add("--json", action="store_true", help="print exact numbers as JSON")
     simulate.set_defaults(run=_simulate)
 
+    study = commands.add_parser(
+        "study",
+        help="compare methods, mechanisms, families and privacy levels, each many times",
+        description="Simulate every combination many times, and say how well each did: errors, coverage of the 95 "
+        "percent intervals, time. Each finished replicate is kept in --out at once: start the same study again, and it "
+        "goes on where it stopped. A method is adaptive, fixed, mcmc, oracle, gradient, or any sampler/policy, such as "
+        "resample_move/thompson.",
+    )
+    add = study.add_argument
+    add("--epsilon", type=float, nargs="+", default=(1, 2, 5, 10), metavar="E", help="privacy levels (1 2 5 10)")
+    add("--method", nargs="+", default=["adaptive", "fixed"], metavar="NAME", help="methods (adaptive fixed)")
+    add("--mechanism", nargs="+", default=["laplace"], metavar="NAME", help="mechanisms (laplace)")
+    add("--family", nargs="+", default=["normal"], metavar="NAME", help="families of the population (normal)")
+    add("-n", "--n", type=int, nargs="+", default=[1000], metavar="N", help="individuals (1000)")
+    add("--particles", type=int, nargs="+", default=[1000], metavar="N", help="particles of the samplers (1000)")
+    add("--replicates", type=int, default=30, metavar="K", help="of each combination (30)")
+    add("--mu", type=float, default=50.0, metavar="M", help="the population's location (50)")
+    add("--sigma", type=float, default=10**0.5, metavar="S", help="the population's scale (sqrt 10)")
+    add("--prior-draws", action="store_true", help="draw mu and sigma from the prior, anew for each replicate")
+    add("--score", default="mu", metavar="NAME", help="what intervals maximise (mu)")
+    add("--delta", type=float, default=1e-5, metavar="D", help="delta of the gaussian mechanism (1e-5)")
+    add("--iterations", type=int, metavar="K", help="of the batch methods, mhaar and metropolis (10000)")
+    add("--out", default="study", metavar="FOLDER", help="keeps the replicates, and gets the tables (study)")
+    add("--json", action="store_true", help="print exact numbers as JSON")
+    _add_work(study)
+    study.set_defaults(run=_study)
+
+    reproduce = commands.add_parser(
+        "reproduce",
+        help="the paper's experiments: its Figures 2 and 3, and the table behind them",
+        description="Run the paper's comparison and write its figures (PNG and HTML), the table behind them, and a "
+        "page, index.html, that sets its statements beside what was found. Interrupted, it goes on where it stopped.",
+    )
+    add = reproduce.add_argument
+    add("--quick", action="store_true", help="8 replicates and short chains: a first look, within two minutes")
+    add(
+        "--as-coded",
+        action="store_true",
+        help="the setting of the author's code, whose answers are sqrt 2 less private",
+    )
+    add("--sampler", default="marginal", metavar="NAME", help="of the online methods (marginal); resample_move is slow")
+    add("--replicates", type=int, metavar="K", help="of each combination (30)")
+    add("--out", metavar="FOLDER", help="gets everything (reproduction, or reproduction-as-coded)")
+    _add_work(reproduce)
+    reproduce.set_defaults(run=_reproduce)
+
     serve = commands.add_parser("serve", help="start the app in the browser", description="Start the app.")
     serve.add_argument("--port", type=int, default=5006, metavar="P", help="port (0: any free one)")
     serve.add_argument("--address", default="127.0.0.1", metavar="A", help="address to listen on")
@@ -151,6 +198,15 @@ def _build_parser() -> argparse.ArgumentParser:
     serve.add_argument("--no-browser", action="store_true", help="do not open a browser")
     serve.set_defaults(run=_serve)
     return parser
+
+
+def _add_work(parser: argparse.ArgumentParser) -> None:
+    """What all that takes long has in common."""
+    parser.add_argument("--seed", type=int, default=1, metavar="K", help="of all random numbers (1)")
+    parser.add_argument("--workers", type=int, metavar="K", help="processes (as many as cores)")
+    parser.add_argument(
+        "--scheduler", metavar="ADDRESS", help="of a Dask cluster to work on, such as tcp://10.0.0.1:8786"
+    )
 
 
 def _fisher(options: argparse.Namespace) -> int:
@@ -350,6 +406,100 @@ def _print_table(header: list[str], rows: Iterable[list[str]]) -> None:
     widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
     for row in [header, *rows]:
         print("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def _study(options: argparse.Namespace) -> int:
+    from explorer.engine.replicate import parts
+    from explorer.engine.samplers import BATCH_SAMPLERS
+    from explorer.engine.study import study
+    from explorer.engine.summary import summary
+
+    batch = {parts(method)[0] for method in options.method} & set(BATCH_SAMPLERS)
+    if options.iterations is not None and not batch:
+        raise ValueError("--iterations is for batch methods, such as mcmc, and there is none")
+    settings = {name: getattr(options, name) for name in ("replicates", "n", "particles", "score", "seed", "delta")}
+    if options.prior_draws:
+        settings |= {"mu": None, "sigma": None}
+    else:
+        settings |= {"mu": options.mu, "sigma": options.sigma}
+    if options.iterations is not None:
+        settings["options"] = {name: {"iterations": options.iterations} for name in batch}
+    settings |= {"mechanisms": options.mechanism, "families": options.family, "out": options.out}
+    with _bar() as progress:
+        table = study(
+            options.epsilon,
+            options.method,
+            workers=options.workers,
+            scheduler=options.scheduler,
+            progress=progress,
+            **settings,
+        )
+    found = summary(table)
+    folder = Path(options.out)
+    table.to_parquet(folder / "replicates.parquet", index=False)
+    found.to_csv(folder / "table.csv", index=False)
+    if options.json:
+        print(found.to_json(orient="records", indent=2))
+    else:
+        _print_table(
+            list(_STUDY_COLUMNS), ([show(row) for show in _STUDY_COLUMNS.values()] for row in found.itertuples())
+        )
+        print(f"± is the Monte Carlo standard error of an RMSE. Wrote {folder / 'table.csv'} and replicates.parquet.")
+    return _told_failures(table)
+
+
+_STUDY_COLUMNS = {
+    "method": lambda row: row.method,
+    "mechanism": lambda row: row.mechanism,
+    "family": lambda row: row.family,
+    "n": lambda row: f"{row.n}",
+    "particles": lambda row: f"{row.particles}",
+    "epsilon": lambda row: f"{row.epsilon:g}",
+    "RMSE mu": lambda row: f"{row.mu_rmse:.3f} ± {row.mu_rmse_error:.3f}",
+    "RMSE sigma": lambda row: f"{row.sigma_rmse:.3f} ± {row.sigma_rmse_error:.3f}",
+    "cover mu": lambda row: f"{row.mu_coverage:.0%}",
+    "cover sigma": lambda row: f"{row.sigma_coverage:.0%}",
+    "efficiency": lambda row: f"{row.efficiency:.2f}",
+    "draws": lambda row: f"{row.ess:.0f}",
+    "s a run": lambda row: f"{row.seconds:.2f}",
+    "runs": lambda row: f"{row.replicates}",
+    "failed": lambda row: f"{row.failed}",
+}
+
+
+def _reproduce(options: argparse.Namespace) -> int:
+    from explorer.reproduction import HEADER, cells, reproduce
+
+    out = Path(options.out or ("reproduction-as-coded" if options.as_coded else "reproduction"))
+    names = ("quick", "as_coded", "sampler", "replicates", "seed", "workers", "scheduler")
+    with _bar() as progress:
+        found, table = reproduce(out, progress=progress, **{name: getattr(options, name) for name in names})
+    _print_table(HEADER, map(cells, found.itertuples()))
+    print(f"Open {out / 'index.html'}")
+    return _told_failures(table)
+
+
+@contextmanager
+def _bar():
+    """One progress bar, on a terminal; what it yields is the ``progress`` of a study."""
+    from tqdm import tqdm
+
+    with tqdm(unit=" runs", disable=not sys.stderr.isatty(), leave=False, smoothing=0.05) as bar:
+
+        def progress(row: dict, done: int, total: int) -> None:
+            bar.total = total
+            bar.set_description(f"{row['method']}, {row['mechanism']}, ε = {row['epsilon']:g}", refresh=False)
+            bar.update(done - bar.n)
+
+        yield progress
+
+
+def _told_failures(table) -> int:
+    failed = table[table["error"].notna()]
+    if failed.empty:
+        return 0
+    print(f"{len(failed)} of {len(table)} replicates failed, the first: {failed['error'].iloc[0]}", file=sys.stderr)
+    return 1
 
 
 def _serve(options: argparse.Namespace) -> int:

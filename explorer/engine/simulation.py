@@ -21,6 +21,7 @@ from explorer.engine import archive
 from explorer.engine.arguments import finite, finite_array, positive, seed_sequence, whole
 from explorer.engine.estimation import OnlineEstimator
 from explorer.engine.families import Family, family as find_family
+from explorer.engine.history import History
 from explorer.engine.information import Score
 from explorer.engine.interval import Interval
 from explorer.engine.mechanisms import DEFAULT_DELTA, Mechanism, mechanism as find_mechanism
@@ -136,10 +137,12 @@ def iter_simulation(
     delta: float = DEFAULT_DELTA,
     sampler_options: dict | None = None,
     best: tuple[float, float] | None = None,
+    answers_by: Mechanism | None = None,
 ) -> Iterator[Step]:
     """The run as an iterator of steps; leave it at any time. The arguments are those of OnlineEstimator, and the truth.
 
-    The policy ``"fixed"`` asks for ``first_interval`` or, as the paper does, for mu ± 10 sigma, always.
+    The policy ``"fixed"`` asks for ``first_interval`` or, as the paper does, for mu ± 10 sigma, always. ``answers_by``
+    is what the individuals really use, if that is not the mechanism that the estimator believes in.
     """
     mu, sigma, n = finite("mu", mu), positive("sigma", sigma), whole("n", n, 1)
     chosen, mech = find_family(family), find_mechanism(mechanism, epsilon, delta)
@@ -152,16 +155,17 @@ def iter_simulation(
         epsilon, mech, chosen, particles, policy, score, sampler, own, prior, first, delta, sampler_options
     )
     values = mu + sigma * chosen.sample(np.random.default_rng(population), n)
-    return _Steps(run, values, open_uniform(np.random.default_rng(noise), n))
+    uniforms = open_uniform(np.random.default_rng(noise), n)
+    return _Steps(run, values, uniforms, mech if answers_by is None else find_mechanism(answers_by, epsilon))
 
 
 class _Steps(Iterator[Step]):
     """Individuals with these values answer, one by one or many at a time; their noise comes from uniform numbers."""
 
-    def __init__(self, run: OnlineEstimator, values: np.ndarray, uniforms: np.ndarray) -> None:
-        self.run, self.values, self._uniforms = run, values, uniforms
+    def __init__(self, run: OnlineEstimator, values: np.ndarray, uniforms: np.ndarray, answers_by: Mechanism) -> None:
+        self.run, self.values, self._uniforms, self._mechanism = run, values, uniforms, answers_by
         self.t = 0
-        self.stretches = can_stretch(run)
+        self.stretches = can_stretch(run) and answers_by is run.mechanism
         if self.stretches:
             self._noise = run.mechanism.noise(uniforms)
 
@@ -169,11 +173,17 @@ class _Steps(Iterator[Step]):
         if self.t == self.values.size:
             raise StopIteration
         x, interval = float(self.values[self.t]), self.run.interval
-        y = float(self.run.mechanism.answer(float(self._uniforms[self.t]), x, interval))
+        y = float(self._mechanism.answer(float(self._uniforms[self.t]), x, interval))
         start = time.perf_counter()
         info = self.run.observe(y)
         self.t += 1
         return Step(self.t, x, y, interval, self.run.posterior, info, time.perf_counter() - start)
+
+    def all_answers(self) -> History:
+        """What everybody answers, if all are asked for the first interval."""
+        interval = self.run.interval
+        y = self._mechanism.answer(self._uniforms, self.values, interval)
+        return History(y, *(np.full(y.size, end) for end in interval))
 
     def stretch(self, kept: np.ndarray, levels: np.ndarray) -> Stretch:
         """Those who come next, up to the one whose answer makes the particles move."""

@@ -1,4 +1,7 @@
-"""Samplers: engines that turn answers into a posterior of (mu, sigma), behind one small protocol."""
+"""Samplers: engines that turn answers into a posterior of (mu, sigma).
+
+``SAMPLERS`` take one answer after the other, behind one small protocol. ``BATCH_SAMPLERS`` take all of them at once.
+"""
 
 from inspect import signature
 
@@ -6,22 +9,54 @@ from explorer.engine.arguments import one_of
 from explorer.engine.families import Family
 from explorer.engine.mechanisms import Mechanism
 from explorer.engine.priors import Prior
+from explorer.engine.samplers.batch import BatchSampler
 from explorer.engine.samplers.gradient import Gradient
 from explorer.engine.samplers.grid import Grid
 from explorer.engine.samplers.marginal import Marginal
+from explorer.engine.samplers.metropolis import Metropolis
+from explorer.engine.samplers.mhaar import Mhaar
 from explorer.engine.samplers.posterior import Posterior
 from explorer.engine.samplers.protocol import ImpossibleAnswerError, Info, Sampler
 from explorer.engine.samplers.resample_move import ResampleMove
 
 SAMPLERS: dict[str, type[Sampler]] = {cls.name: cls for cls in (Marginal, ResampleMove, Grid, Gradient)}
+BATCH_SAMPLERS: dict[str, type[BatchSampler]] = {cls.name: cls for cls in (Mhaar, Metropolis)}
 
-__all__ = ["SAMPLERS", "Grid", "ImpossibleAnswerError", "Info", "Marginal", "Posterior", "ResampleMove", "Sampler"]
+__all__ = [
+    "BATCH_SAMPLERS",
+    "SAMPLERS",
+    "BatchSampler",
+    "Gradient",
+    "Grid",
+    "ImpossibleAnswerError",
+    "Info",
+    "Marginal",
+    "Metropolis",
+    "Mhaar",
+    "Posterior",
+    "ResampleMove",
+    "Sampler",
+    "batch_sampler",
+    "sampler",
+]
 
 
 def sampler(name: str, family: Family, mechanism: Mechanism, prior: Prior, particles: int, **options) -> Sampler:
     """The sampler of that name; ``options`` are those of its class."""
+    if name in BATCH_SAMPLERS:
+        raise ValueError(f"sampler {name!r} takes all answers at once: use explorer.batch_posterior")
     cls = SAMPLERS[one_of("sampler", name, SAMPLERS)]
+    return cls(family, mechanism, prior, particles, **_known(name, cls, options))
+
+
+def batch_sampler(name: str, family: Family, mechanism: Mechanism, prior: Prior, **options) -> BatchSampler:
+    """The batch sampler of that name; ``options`` are those of its class, such as ``iterations``."""
+    cls = BATCH_SAMPLERS[one_of("sampler", name, BATCH_SAMPLERS)]
+    return cls(family, mechanism, prior, **_known(name, cls, options))
+
+
+def _known(name: str, cls: type, options: dict) -> dict:
     unknown = set(options) - set(signature(cls).parameters)
     if unknown:
         raise ValueError(f"sampler {name!r} does not take {', '.join(sorted(unknown))}")
-    return cls(family, mechanism, prior, particles, **options)
+    return options

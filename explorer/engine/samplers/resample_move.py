@@ -8,6 +8,10 @@ What the paper leaves open is decided here. A value x_k is moved twice, by rando
 answer pins it down, one of the population's width. (mu, sigma) is moved by Gibbs steps where the conditionals are
 known, for a normal population with the semi-conjugate prior, and by a random walk of the width that t values leave
 otherwise.
+
+``as_coded`` makes what the author's published code makes of it: all particles start at mu = y_1, sigma = 1, and a value
+is moved by a random walk of three sigmas and by a draw from the population. It needs the setting of that code, a normal
+population with the semi-conjugate prior.
 """
 
 import math
@@ -54,16 +58,26 @@ class ResampleMove(Sampler):
     state_type = ResampleMoveState
 
     def __init__(
-        self, family, mechanism, prior, particles=1000, resampling: str = "multinomial", subset: int | None = None
+        self,
+        family,
+        mechanism,
+        prior,
+        particles=1000,
+        resampling: str = "multinomial",
+        subset: int | None = None,
+        as_coded: bool = False,
     ) -> None:
         super().__init__(family, mechanism, prior, particles)
         self.resampling = one_of("resampling", resampling, RESAMPLING)
         self.subset = None if subset is None else whole("subset", subset, 1)
         self.conjugate = isinstance(family, Normal) and isinstance(prior, SemiConjugatePrior)
+        self.as_coded = bool(as_coded)
+        if self.as_coded and not self.conjugate:
+            raise ValueError("as_coded is for a normal population with the semi-conjugate prior")
 
     @property
     def options(self):
-        return {"resampling": self.resampling, "subset": self.subset}
+        return {"resampling": self.resampling, "subset": self.subset, "as_coded": self.as_coded}
 
     def init(self, rng):
         even = np.full(self.particles, 1 / self.particles)
@@ -88,6 +102,8 @@ class ResampleMove(Sampler):
         if past:
             acceptance["x"], work = self._move_values(rng, particles, x, state.history)
             acceptance["theta"] = self._move_parameters(rng, particles, np.ascontiguousarray(x[:, :past]))
+        elif self.as_coded:
+            particles[:] = y, 1.0
         mu, sigma = particles.T
         x[:, past] = mu + sigma * self.family.sample(rng, self.particles)
 
@@ -119,7 +135,8 @@ class ResampleMove(Sampler):
             rows = slice(start, start + _BLOCK)
             mu, sigma = np.ascontiguousarray(particles[rows].T)
             own = np.random.Generator(np.random.PCG64(seed))
-            return _walk(own, logpdf, shape, norm, *self.mechanism.code, x[rows], mu, sigma, *history.arrays, chosen)
+            code = logpdf, shape, norm, *self.mechanism.code
+            return _walk(own, *code, x[rows], mu, sigma, *history.arrays, chosen, self.as_coded)
 
         proposals = 2 * self.particles * chosen.size
         return sum(share(move, zip(starts, seeds, strict=True))) / proposals, proposals
@@ -174,8 +191,8 @@ def _log_values(logpdf, shape, norm, x, mu, sigma):
 
 
 @kernel
-def _walk(rng, logpdf, shape, norm, kind, constants, x, mu, sigma, y, left, right, chosen):
-    """Two random-walk steps for each chosen value of each particle, in place; returns how many were accepted."""
+def _walk(rng, logpdf, shape, norm, kind, constants, x, mu, sigma, y, left, right, chosen, as_coded):
+    """Two steps for each chosen value of each particle, in place; returns how many were accepted."""
     accepted = 0
     for i in range(mu.size):
         for k in chosen:
@@ -188,11 +205,17 @@ def _walk(rng, logpdf, shape, norm, kind, constants, x, mu, sigma, y, left, righ
             level = call(logpdf, (here - mu[i]) / sigma[i], shape, norm)
             level += log_release(kind, constants, y[k], here, left[k], right[k])
             for wide in range(2):
-                stride = sigma[i] if wide or noise > sigma[i] else noise
-                there = here + _STRIDE * stride * rng.standard_normal()
+                stride = _STRIDE * (sigma[i] if wide or noise > sigma[i] else noise)
+                if as_coded:
+                    stride = sigma[i] if wide else 3 * sigma[i]
+                drawn = as_coded and wide  # from the population, wherever the value was before
+                there = (mu[i] if drawn else here) + stride * rng.standard_normal()
                 new = call(logpdf, (there - mu[i]) / sigma[i], shape, norm)
                 new += log_release(kind, constants, y[k], there, left[k], right[k])
-                if new >= level or rng.random() < math.exp(new - level):
+                gain = new - level
+                if drawn:
+                    gain += 0.5 * (((there - mu[i]) / sigma[i]) ** 2 - ((here - mu[i]) / sigma[i]) ** 2)
+                if gain >= 0 or rng.random() < math.exp(gain):
                     here, level = there, new
                     accepted += 1
             x[i, k] = here

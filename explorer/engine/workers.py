@@ -1,0 +1,152 @@
+"""Where replicates are carried out: in this process, in processes of its own, or on a Dask cluster.
+
+Each of the three is an iterator of ``(cell, row)``, in the order in which rows are finished. Leave it early, and what
+still runs is stopped. The rows are the same wherever they come from.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from queue import Empty, SimpleQueue
+
+from explorer.engine.replicate import failed, run
+from explorer.engine.threads import stop_if_asked
+
+#: A process that died is replaced, and its replicate tried again, so many times in all.
+_ATTEMPTS = 2
+#: A scheduler has to answer within so many seconds.
+PATIENCE = 10
+
+Results = Iterator[tuple[dict, dict]]
+
+
+def in_this_process(cells: Sequence[dict]) -> Results:
+    for cell in cells:
+        stop_if_asked()
+        yield cell, run(cell)
+
+
+def in_processes(cells: Sequence[dict], count: int) -> Results:
+    """By ``count`` child processes, each with one replicate at a time, and one thread.
+
+    They are started afresh, so that nothing of this process, such as its threads or its ``__main__``, gets into them.
+    """
+    waiting, finished = SimpleQueue(), SimpleQueue()
+    for cell in cells:
+        waiting.put(cell)
+    children = [_Child(waiting, finished) for _ in range(min(count, len(cells)))]
+    try:
+        for _ in cells:
+            yield _next(finished)
+    finally:
+        for child in children:
+            child.stop()
+
+
+def _next(finished: SimpleQueue) -> tuple[dict, dict]:
+    while True:
+        stop_if_asked()
+        try:
+            return finished.get(timeout=0.1)
+        except Empty:
+            continue
+
+
+class _Child(threading.Thread):
+    """A thread that hands cells to a process of its own."""
+
+    def __init__(self, waiting: SimpleQueue, finished: SimpleQueue) -> None:
+        super().__init__(daemon=True, name="explorer replicates")
+        self._waiting, self._finished = waiting, finished
+        self._process: subprocess.Popen | None = None
+        self._lock, self._stopped = threading.Lock(), False
+        self.start()
+
+    def run(self) -> None:
+        while not self._stopped:
+            try:
+                cell = self._waiting.get_nowait()
+            except Empty:
+                break
+            row = self._row(cell)
+            if row is not None:
+                self._finished.put((cell, row))
+        self.stop()
+
+    def _row(self, cell: dict) -> dict | None:
+        for _ in range(_ATTEMPTS):
+            if not self._running():
+                return None
+            try:
+                self._process.stdin.write(json.dumps(cell) + "\n")
+                self._process.stdin.flush()
+                line = self._process.stdout.readline()
+            except OSError:
+                line = ""
+            if line.endswith("\n"):
+                return json.loads(line)
+        code = self._process.wait()
+        return failed(cell, f"its process ended with code {code}")
+
+    def _running(self) -> bool:
+        """Whether there is a process to work with, started now if need be."""
+        with self._lock:
+            if self._stopped:
+                return False
+            if self._process is None or self._process.poll() is not None:
+                root = str(Path(__file__).resolve().parents[2])
+                path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
+                self._process = subprocess.Popen(
+                    [sys.executable, "-m", "explorer.engine.replicate"],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    text=True,
+                    env=os.environ | {"EXPLORER_THREADS": "1", "PYTHONPATH": path},
+                )
+            return True
+
+    def stop(self) -> None:
+        with self._lock:
+            self._stopped = True
+            if self._process is not None:
+                self._process.kill()
+                self._process.wait()
+                self._process.stdin.close()
+                self._process.stdout.close()
+
+
+class Cluster:
+    """A connection to a Dask scheduler, such as ``tcp://10.0.0.1:8786``; ValueError if it does not answer."""
+
+    def __init__(self, address: str) -> None:
+        try:
+            from distributed import Client
+        except ImportError:
+            raise ValueError("a scheduler needs Dask: pip install 'explorer[dask]'") from None
+        try:
+            self._client = Client(address, timeout=PATIENCE, set_as_default=False)
+        except (OSError, ValueError, TypeError) as error:  # TimeoutError is an OSError
+            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise ValueError(f"the scheduler {address} does not answer within {PATIENCE} s: {reason}") from None
+
+    def close(self) -> None:
+        self._client.close()
+
+    def results(self, cells: Sequence[dict]) -> Results:
+        """By the cluster's workers; what a worker had not finished when it died is given to another."""
+        from distributed import as_completed
+
+        futures = {self._client.submit(run, cell, pure=False): cell for cell in cells}
+        try:
+            for future in as_completed(futures):
+                stop_if_asked()
+                cell = futures[future]
+                error = future.exception()
+                yield cell, (future.result() if error is None else failed(cell, f"{type(error).__name__}: {error}"))
+                future.release()
+        finally:
+            self._client.cancel(list(futures))
