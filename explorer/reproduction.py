@@ -163,9 +163,9 @@ def _page(found, papers, figures, as_coded: bool, count: int, sampler: str, seco
         f"{statements}</table><h2>The table behind the figures</h2>{_html_table(found)}"
         "<p>± is the Monte Carlo standard error of a root mean squared error (RMSE). σ_μ is what the Fisher "
         "information of n answers to the method's best interval allows. Efficiency is n·Var(μ̂)·F*/σ², F* the "
-        "information about μ of the best ε-LDP mechanism: 1 means that no ε-LDP method could do better asymptotically. "
+        "information about μ of the best ε-LDP mechanism: 1 means that no ε-LDP method can do better asymptotically. "
         "Coverage is that of the 95 % intervals. Draws: how many draws from the posterior a run's particles, or the "
-        "chain of a batch method, are worth; a chain with few of them has not mixed, which adds an error of its own.</p>"
+        "chain of a batch method, are worth; a chain with few of them has not mixed, which is an error of its own.</p>"
         f"{pictures}<p>This took {seconds:.0f} s. All replicates are in replicates.parquet, the table is table.csv.</p>"
     )
 

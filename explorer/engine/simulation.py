@@ -156,7 +156,9 @@ def iter_simulation(
     )
     values = mu + sigma * chosen.sample(np.random.default_rng(population), n)
     uniforms = open_uniform(np.random.default_rng(noise), n)
-    return _Steps(run, values, uniforms, mech if answers_by is None else find_mechanism(answers_by, epsilon))
+    if not isinstance(answers_by, Mechanism | None):
+        raise ValueError(f"answers_by must be a mechanism, got {answers_by!r}")
+    return _Steps(run, values, uniforms, answers_by or mech)
 
 
 class _Steps(Iterator[Step]):

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
 
@@ -51,9 +52,12 @@ def _next(finished: SimpleQueue) -> tuple[dict, dict]:
     while True:
         stop_if_asked()
         try:
-            return finished.get(timeout=0.1)
+            found = finished.get(timeout=0.1)
         except Empty:
             continue
+        if isinstance(found, Exception):
+            raise found
+        return found
 
 
 class _Child(threading.Thread):
@@ -67,14 +71,16 @@ class _Child(threading.Thread):
         self.start()
 
     def run(self) -> None:
-        while not self._stopped:
-            try:
+        try:
+            while not self._stopped:
                 cell = self._waiting.get_nowait()
-            except Empty:
-                break
-            row = self._row(cell)
-            if row is not None:
-                self._finished.put((cell, row))
+                row = self._row(cell)
+                if row is not None:
+                    self._finished.put((cell, row))
+        except Empty:
+            pass
+        except Exception as error:  # such as no memory for one more process: for whoever waits
+            self._finished.put(error)
         self.stop()
 
     def _row(self, cell: dict) -> dict | None:
@@ -89,7 +95,7 @@ class _Child(threading.Thread):
                 line = ""
             if line.endswith("\n"):
                 return json.loads(line)
-        code = self._process.wait()
+            code = self._process.wait()  # it has closed its output: it is about to end
         return failed(cell, f"its process ended with code {code}")
 
     def _running(self) -> bool:
@@ -115,8 +121,9 @@ class _Child(threading.Thread):
             if self._process is not None:
                 self._process.kill()
                 self._process.wait()
-                self._process.stdin.close()
                 self._process.stdout.close()
+                with suppress(OSError):  # what was not sent yet cannot be sent any more
+                    self._process.stdin.close()
 
 
 class Cluster:
@@ -142,7 +149,9 @@ class Cluster:
 
         futures = {self._client.submit(run, cell, pure=False): cell for cell in cells}
         try:
-            for future in as_completed(futures):
+            with self._client.as_current():
+                finished = as_completed(futures)
+            for future in finished:
                 stop_if_asked()
                 cell = futures[future]
                 error = future.exception()

@@ -29,8 +29,6 @@ _STARTS = 1000
 BURN_IN = 0.25
 #: Acceptance that a random walk in two dimensions should aim at.
 _ACCEPTANCE = 0.3
-#: The share of proposals that reach out farther.
-_FAR = 0.2
 _LOG_RANGE = np.log([SMALLEST_SIGMA, LARGEST_SIGMA])
 
 
@@ -38,6 +36,8 @@ class BatchSampler:
     """Base class: a subclass gives ``_begin`` and ``_attempt``."""
 
     name: ClassVar[str]
+    #: The share of proposals that reach out much farther, as a posterior may have more than one hill.
+    far: ClassVar[float] = 0.0
 
     def __init__(self, family: Family, mechanism: Mechanism, prior: Prior, iterations: int = 10_000) -> None:
         self.family = family
@@ -48,7 +48,7 @@ class BatchSampler:
     def sample(self, rng: np.random.Generator, history: History) -> tuple[Posterior, Info]:
         """The chain after its burn-in as evenly weighted particles, and how it went; its evidence is not known."""
         point, covariance = self._start(rng, history)
-        walk = _Walk(point, covariance)
+        walk = _Walk(point, covariance, self.far)
         latent = self._begin(rng, point, history)
         burn_in = int(BURN_IN * self.iterations)
         kept, accepted = np.empty((self.iterations - burn_in, 2)), 0
@@ -141,8 +141,8 @@ def effective_size(chain: np.ndarray) -> float:
 class _Walk:
     """A normal random walk that learns the target's covariance and its own best size (Andrieu & Thoms 2008)."""
 
-    def __init__(self, start: np.ndarray, covariance: np.ndarray) -> None:
-        self._mean, self._covariance = start.copy(), covariance
+    def __init__(self, start: np.ndarray, covariance: np.ndarray, far: float) -> None:
+        self._mean, self._covariance, self._far = start.copy(), covariance, far
         self._log_scale = np.log(2.38 / np.sqrt(2))
         self._count = 0
         self._factor()
@@ -151,8 +151,7 @@ class _Walk:
         self._root = np.linalg.cholesky(self._covariance)
 
     def propose(self, rng, point: np.ndarray) -> np.ndarray:
-        # Now and then much farther, up to a hundred times: a posterior may have more than one hill.
-        stretch = 100 ** rng.random() if rng.random() < _FAR else 1.0
+        stretch = 100 ** rng.random() if rng.random() < self._far else 1.0
         return point + stretch * np.exp(self._log_scale) * (self._root @ rng.standard_normal(2))
 
     def learn(self, point: np.ndarray, acceptance: float) -> None:

@@ -9,6 +9,7 @@ class Metropolis(BatchSampler):
     """Random-walk Metropolis with the exact posterior of (mu, sigma) as its target."""
 
     name = "metropolis"
+    far = 0.2
 
     def _begin(self, rng, point, history):
         return self._log_target(point, history)

@@ -36,6 +36,9 @@ def test_ranks_are_uniform(sampler, runs, settings):
         counts = np.histogram(found[:, column], bins=BINS, range=(0, 1))[0]
         assert stats.chisquare(counts).pvalue > 0.001, counts
         assert stats.kstest(found[:, column], "uniform").pvalue > 0.001
+        # So the 95 % interval holds the truth in 95 % of the runs, within the error of a binomial count.
+        covered = np.mean((found[:, column] > 0.025) & (found[:, column] < 0.975))
+        assert abs(covered - 0.95) < 3 * np.sqrt(0.95 * 0.05 / runs)
 
 
 def test_the_ranks_would_show_too_little_noise():
