@@ -7,6 +7,7 @@ PICTURES = (
     ("live_run", "app?epsilon=5", (1280, 1230)),
     ("fisher_map", "app?tab=fisher&epsilon=2", (1280, 1330)),
     ("mechanism", "app?tab=mechanism&epsilon=2&manual=true&interval=-1,1.5", (1280, 900)),
+    ("compare", "app?tab=compare&methods=adaptive,fixed,oracle&replicates=30", (1280, 1200)),
 )
 
 
@@ -21,7 +22,11 @@ def run() -> None:
                 page = browser.new_page(viewport={"width": width, "height": height})
                 page.goto(address + page_address)
                 page.locator("canvas >> visible=true").first.wait_for(timeout=60_000)
-                page.get_by_text("final", exact=True).first.wait_for(timeout=60_000)
+                if name == "compare":
+                    page.get_by_role("button", name="Run", exact=True).click()
+                    page.get_by_text("Done").first.wait_for(timeout=600_000)
+                else:
+                    page.get_by_text("final", exact=True).first.wait_for(timeout=60_000)
                 page.wait_for_timeout(8000)
                 page.screenshot(path=folder / f"{name}.png")
                 page.close()

@@ -37,6 +37,7 @@ from explorer.engine.simulation import Step, Trace, iter_simulation, simulate
 from explorer.engine.truncation import POLICIES, Fixed, Oracle, Policy
 
 _WHEN_ASKED_FOR = {
+    "Compare": "explorer.views.compare",
     "FisherMap": "explorer.views.fisher_map",
     "LiveRun": "explorer.views.live_run",
     "MechanismView": "explorer.views.mechanism_view",
@@ -52,6 +53,7 @@ __all__ = [
     "SAMPLERS",
     "SCORES",
     "BestInterval",
+    "Compare",
     "Estimate",
     "Family",
     "FisherMap",

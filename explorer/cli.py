@@ -101,7 +101,7 @@ def _build_parser() -> argparse.ArgumentParser:
     add("--delta", type=float, default=1e-5, metavar="D", help="delta of the gaussian mechanism (default 1e-5)")
     add("--family", default="normal", metavar="NAME", help="normal (default), student_t, logistic, laplace, gumbel")
     add("--df", type=float, metavar="DF", help="degrees of freedom of student_t (default 5)")
-    add("--sampler", default="marginal", metavar="NAME", help="marginal (default), resample_move, grid")
+    add("--sampler", default="marginal", metavar="NAME", help="marginal (default), resample_move, grid, gradient")
     add("--particles", type=int, default=1000, metavar="N", help="particles of the sampler (default 1000)")
     add("--resampling", metavar="NAME", help="of resample_move: multinomial, systematic, stratified, residual")
     add("--subset", type=int, metavar="K", help="of resample_move: move only so many latent values in a step")

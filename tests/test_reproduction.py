@@ -18,7 +18,7 @@ def small(monkeypatch, tmp_path):
     return tmp_path
 
 
-def test_it_writes_figures_tables_and_a_page(small, capsys):
+def test_it_writes_figures_tables_and_a_page(small, capsys, monkeypatch):
     assert main(["reproduce", "--quick", "--workers", "1"]) == 0
     assert "SMC-non-adaptive" in capsys.readouterr().out
     folder = small / "reproduction"
@@ -36,6 +36,7 @@ def test_it_writes_figures_tables_and_a_page(small, capsys):
     assert "The exact optimum is ±0.2234 with F[μ,μ] = 0.2860" in page
     assert "really √2·ε-private" not in page
     kept = {path: path.stat().st_mtime_ns for path in (folder / "replicates").iterdir()}
+    monkeypatch.setattr(reproduction.paper_figures, "save", lambda *arguments: None)
     assert main(["reproduce", "--quick", "--workers", "1"]) == 0
     assert {path: path.stat().st_mtime_ns for path in (folder / "replicates").iterdir()} == kept
 

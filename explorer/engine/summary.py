@@ -32,6 +32,8 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
         row = dict(zip(SETTINGS, settings, strict=True))
         good = group[group["error"].isna()]
         row |= {"replicates": len(good), "failed": len(group) - len(good)}
+        # NaN where the truth differs from replicate to replicate.
+        row["true_sigma"] = float(good["true_sigma"].iloc[0]) if good["true_sigma"].nunique() == 1 else np.nan
         for name in ("mu", "sigma"):
             error = (good[name] - good[f"true_{name}"]).to_numpy()
             row |= _accuracy(name, error)

@@ -13,7 +13,7 @@ class Sampling(param.Parameterized):
         objects=list(SAMPLERS),
         label="Sampler",
         doc="How the posterior is computed: marginal (particles of θ alone, fast), resample_move (the paper's, with "
-        "latent values, slow), grid (deterministic, slow).",
+        "latent values, slow), grid (deterministic, slow), gradient (point estimate with a normal approximation).",
     )
     particles = param.Integer(
         1000,

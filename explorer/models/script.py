@@ -18,6 +18,8 @@ def call(function: str, arguments: dict) -> str:
 
 
 def _text(value) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_text, value))}]"
     if isinstance(value, StudentT):
         return f"ex.family('student_t', df={value.shape!r})"
     return repr(value)
@@ -72,3 +74,12 @@ def mechanism_script(experiment, picture) -> str:
             "print(y, loss, log_p)",
         ]
     )
+
+
+def comparison_script(model) -> str:
+    """The study behind a comparison, and its summary."""
+    settings = {
+        name: value for name, value in model.settings().items() if name != "delta" or "gaussian" in model.mechanisms
+    }
+    study = call("ex.study", settings)
+    return f"import explorer as ex\n\ntable = {study}\n\nprint(ex.summary(table).to_string())"

@@ -44,6 +44,11 @@ class Address:
             value = {"true": True, "false": False}.get(text.lower())
         elif isinstance(parameter, param.Integer):
             value = int(text)
+        elif isinstance(parameter, param.ListSelector):
+            known = {_text(choice): choice for choice in parameter.objects}
+            if not set(text.split(",")) <= set(known):
+                raise ValueError(text)
+            value = [known[part] for part in text.split(",")]
         elif isinstance(parameter, param.Range):
             value = tuple(float(end) for end in text.split(","))
             if len(value) != 2 or not value[0] < value[1]:
@@ -100,6 +105,6 @@ class Address:
 def _text(value) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, tuple):
-        return ",".join(f"{end:.12g}" for end in value)
+    if isinstance(value, tuple | list):
+        return ",".join(map(_text, value))
     return f"{value:.12g}" if isinstance(value, float) else str(value)

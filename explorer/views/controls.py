@@ -40,6 +40,7 @@ def widget(parameter: param.Parameter, **options):
         (param.Range, SpanSlider),
         (param.Number, Slider),
         (param.Boolean, pmui.Switch),
+        (param.ListSelector, pmui.MultiChoice),
         (param.Selector, pmui.Select),
     ):
         if isinstance(parameter, kind):

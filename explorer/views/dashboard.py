@@ -7,25 +7,27 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 
+from explorer.models.comparison import Comparison
 from explorer.models.experiment import GROUPS, Experiment
 from explorer.models.fisher_surface import FisherSurface
 from explorer.models.live_run import LiveRun as LiveRunModel
 from explorer.models.mechanism_densities import MechanismDensities
 from explorer.views.address import Address
+from explorer.views.compare import Compare
 from explorer.views.controls import group
 from explorer.views.fisher_map import FisherMap
 from explorer.views.live_run import LiveRun
 from explorer.views.mechanism_view import MechanismView
 from explorer.views.session import at_end
 
-_TABS = ("Live run", "Fisher map", "Mechanism")
+_TABS = ("Live run", "Fisher map", "Mechanism", "Compare")
 
 
 class Dashboard(param.Parameterized):
     """Composes the views around one experiment."""
 
     tab = param.Selector(
-        default="run", objects=["run", "fisher", "mechanism"], doc="Which tab is open, for the address."
+        default="run", objects=["run", "fisher", "mechanism", "compare"], doc="Which tab is open, for the address."
     )
 
     def __init__(self, search: str = "", **params):
@@ -33,12 +35,16 @@ class Dashboard(param.Parameterized):
         self.experiment = Experiment()
         mechanism = MechanismDensities(experiment=self.experiment)
         parameters = {name: self.experiment for name in self.experiment.param if name != "name"}
-        self.address = Address(parameters | {"first": mechanism, "second": mechanism, "tab": self})
+        comparison = Comparison(experiment=self.experiment)
+        parameters |= {"first": mechanism, "second": mechanism, "tab": self}
+        parameters |= dict.fromkeys(("methods", "mechanisms", "epsilons", "replicates"), comparison)
+        self.address = Address(parameters)
         self.problems = self.address.read(search)
         self.views = (
             LiveRun(model=LiveRunModel(experiment=self.experiment), active=False),
             FisherMap(model=FisherSurface(experiment=self.experiment), active=False),
             MechanismView(model=mechanism, active=False),
+            Compare(model=comparison, active=False),
         )
         self.views[self.param.tab.objects.index(self.tab)].recall()
         self._notice = pmui.Alert(

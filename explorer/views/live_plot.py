@@ -130,6 +130,8 @@ def _equal(columns: dict, others: dict) -> bool:
 def _same(one, other) -> bool:
     if isinstance(one, list) and isinstance(other, list):  # of lines that differ in length, perhaps
         return len(one) == len(other) and all(map(_same, one, other))
+    if isinstance(one, str):  # a colour
+        return one == other
     return np.array_equal(one, other, equal_nan=True)
 
 

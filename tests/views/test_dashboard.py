@@ -159,6 +159,34 @@ def test_a_tap_on_the_map_changes_the_interval_of_the_run(visit):
     assert [float(end) for end in shown.groups()] == pytest.approx([a, b], abs=6e-3)
 
 
+def test_a_comparison_fills_in_is_cancelled_sorted_and_downloaded(visit):
+    page = visit("?tab=compare&n=60&particles=50&methods=adaptive,fixed&epsilons=2,5&replicates=200")
+    page.get_by_role("button", name="Run", exact=True).click()
+    wait_for(page, r"Running: \d+ of 800 runs, about .* left")
+    page.get_by_role("button", name="Cancel", exact=True).click()
+    wait_for(page, r"Cancelled: \d+ of 800 runs")
+    done = int(re.search(r"(\d+) of 800", sentence(page, "Cancelled")).group(1))
+    assert 0 < done < 800
+    with page.expect_download() as download:
+        page.get_by_text("All runs as CSV").click()
+    with open(download.value.path(), encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == done
+
+    table = page.locator("table.sortable")
+
+    def column(number: int) -> list[str]:
+        return table.locator(f"tbody td:nth-child({number})").all_inner_texts()
+
+    assert column(2) == ["2", "2", "5", "5"]
+    assert sum(map(int, column(12))) == done
+    for expected in (sorted, lambda values: sorted(values, reverse=True)):
+        table.get_by_role("button", name="RMSE μ").click()
+        assert column(3) == expected(column(3))
+    table.get_by_role("button", name="method").click()
+    assert column(1) == ["adaptive", "adaptive", "fixed", "fixed"]
+
+
 def test_play_and_pause(visit):
     page = visit("?n=300&particles=100&compare=false")
     wait_for(page, "After 300 answers")

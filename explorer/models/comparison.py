@@ -1,0 +1,138 @@
+"""A comparison of methods, started and cancelled on demand: the paper's Figure 3 for any population.
+
+>>> model = Comparison(methods=["adaptive"], epsilons=[5.0], replicates=2, n=50, particles=100, workers=1)
+>>> len(model.compute())
+2
+"""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+
+import pandas as pd
+import param
+
+from explorer.engine.mechanisms import MECHANISMS
+from explorer.engine.replicate import METHODS
+from explorer.engine.study import carry_out, plan
+from explorer.models.experiment import Experiment
+
+#: Combinations of a method and a mechanism that one picture can hold.
+MOST_SERIES = 8
+#: The table is shown anew so often, in seconds: whoever looks cannot read faster.
+_PAUSE = 0.5
+
+
+class Comparison(param.Parameterized):
+    """Replicates of each method, mechanism and ε, for the experiment's population, n, N, score and seed."""
+
+    experiment = param.ClassSelector(class_=Experiment, doc="The population and the sizes; may be shared.")
+    methods = param.ListSelector(
+        default=["adaptive", "fixed"],
+        objects=[*METHODS, "metropolis/fixed", "resample_move/thompson"],
+        label="Methods",
+        doc="adaptive and fixed: the paper's SMC with adapted and with fixed ±10σ intervals; mcmc: its batch method, "
+        "slow; oracle: knows the best interval; gradient: online point estimate; metropolis/fixed: batch, on the "
+        "exact likelihood; resample_move/thompson: the paper's own sampler, very slow.",
+    )
+    mechanisms = param.ListSelector(
+        default=["laplace"], objects=list(MECHANISMS), label="Mechanisms", doc="Each method is run with each of them."
+    )
+    epsilons = param.ListSelector(
+        default=[1.0, 2.0, 5.0, 10.0],
+        objects={f"{epsilon:g}": epsilon for epsilon in (0.5, 1.0, 2.0, 3.0, 5.0, 10.0)},
+        label="Privacy levels ε",
+        doc="The paper's are 1, 2, 5 and 10.",
+    )
+    replicates = param.Integer(
+        10, bounds=(1, 200), softbounds=(2, 50), label="Replicates", doc="Runs of each combination; the paper's are 30."
+    )
+    workers = param.Integer(None, bounds=(1, 64), allow_None=True, doc="Processes; as many as cores, if None.")
+
+    result = param.Parameter(None, doc="The table of all finished runs, None before the first.")
+    status = param.Selector(default="idle", objects=["idle", "running", "done", "cancelled", "failed"])
+    done = param.Integer(0, doc="Runs that are finished,")
+    total = param.Integer(0, doc="of so many.")
+    remaining = param.Number(None, allow_None=True, doc="Seconds that the rest will take, about.")
+    error = param.String("", doc="Why the comparison failed, in one sentence.")
+
+    def __init__(self, **params):
+        settings = {name: params.pop(name) for name in list(params) if name in Experiment.param and name != "name"}
+        params.setdefault("experiment", Experiment())
+        params["experiment"].param.update(**settings)
+        super().__init__(**params)
+        self._cancelled = threading.Event()
+
+    def settings(self) -> dict:
+        """The arguments of ``explorer.study``."""
+        now = self.experiment
+        names = ("n", "particles", "mu", "sigma", "score", "seed", "delta")
+        settings = {name: getattr(self, name) for name in ("epsilons", "methods", "replicates", "mechanisms")}
+        settings["epsilons"] = sorted(settings["epsilons"])
+        family = now.chosen_family if now.family == "student_t" else now.family
+        return settings | {"families": [family]} | {name: getattr(now, name) for name in names}
+
+    def cells(self) -> list[dict]:
+        """What is to be run. The first replicates of all come first, so that every box fills."""
+        if len(self.methods) * len(self.mechanisms) > MOST_SERIES:
+            raise ValueError(f"choose at most {MOST_SERIES} combinations of a method and a mechanism")
+        cells = plan(**self.settings(), prior=None, options=None)
+        return sorted(cells, key=lambda cell: cell["replicate"])
+
+    def compute(self) -> pd.DataFrame:
+        """The whole table, computed here and now."""
+        self.result = carry_out(self.cells(), workers=self.workers)
+        self.status = "done"
+        return self.result
+
+    def cancel(self) -> None:
+        """Stop; what is finished stays."""
+        self._cancelled.set()
+
+    close = cancel
+
+    async def run(self) -> None:
+        """Compute in processes, and show what is finished while it grows."""
+        if self.status == "running":
+            return
+        self._cancelled.clear()
+        self.param.update(status="running", error="", done=0, total=0, remaining=None, result=None)
+        try:
+            cells = self.cells()
+            self.total = len(cells)
+            rows = _Rows(self, asyncio.get_running_loop(), cells)
+            table = await asyncio.to_thread(
+                carry_out, cells, workers=self.workers, progress=rows.add, cancelled=self._cancelled.is_set
+            )
+            stopped = len(table) < len(cells)
+            self.param.update(result=table, done=len(table), remaining=None, status="cancelled" if stopped else "done")
+        except Exception as error:  # whatever it is, it is told on the page and the server goes on
+            words = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+            self.param.update(status="failed", error=words, remaining=None)
+
+
+class _Rows:
+    """Collects rows in the working thread, and now and then shows them in the event loop's."""
+
+    def __init__(self, model: Comparison, loop: asyncio.AbstractEventLoop, cells: list[dict]) -> None:
+        self._model, self._loop, self._rows = model, loop, []
+        self._start = self._shown = time.monotonic()
+
+    def add(self, row: dict, done: int, total: int) -> None:
+        self._rows.append(row)
+        now = time.monotonic()
+        if now - self._shown >= _PAUSE and done < total:
+            self._shown = now
+            remaining = (now - self._start) / done * (total - done)
+            self._loop.call_soon_threadsafe(self._show, pd.DataFrame(self._rows), done, remaining)
+
+    def _show(self, table: pd.DataFrame, done: int, remaining: float) -> None:
+        if self._model.status == "running":
+            self._model.param.update(result=table, done=done, remaining=remaining)
+
+
+def series(table: pd.DataFrame) -> Callable[[pd.Series], str]:
+    """How to name the combination of a method and a mechanism: by what differs."""
+    several = table["mechanism"].nunique() > 1
+    return lambda row: f"{row['method']}, {row['mechanism']}" if several else row["method"]

@@ -1,0 +1,79 @@
+"""A comparison without a browser: it grows, it is cancelled, it tells what went wrong."""
+
+import asyncio
+import time
+
+import pandas as pd
+import pytest
+
+import explorer as ex
+from explorer.models.comparison import Comparison, series
+from explorer.models.script import comparison_script
+
+SMALL = {"methods": ["adaptive", "gradient"], "epsilons": [5.0, 2.0], "replicates": 2, "n": 30, "particles": 50}
+
+
+def test_it_is_the_study_of_its_settings():
+    model = Comparison(**SMALL, workers=1)
+    table = model.compute()
+    assert model.status == "done"
+    assert set(table["replicate"][:4]) == {0}, "the first replicates of all come first"
+    same = ex.study(**model.settings(), workers=1).drop(columns="seconds")
+    keys = ["method", "epsilon", "replicate"]
+    found = table.drop(columns="seconds").set_index(keys).sort_index()
+    pd.testing.assert_frame_equal(found, same.set_index(keys).sort_index())
+
+
+def test_the_script_gives_the_same():
+    model = Comparison(**SMALL | {"methods": ["gradient"]}, family="student_t", df=4.0, workers=1)
+    scope = {}
+    exec(comparison_script(model).replace("replicates=2", "replicates=2, workers=1"), scope)
+    model.compute()
+    assert sorted(scope["table"]["mu"]) == sorted(model.result["mu"])
+    assert scope["table"]["df"].eq(4).all()
+
+
+def test_it_grows_and_can_be_cancelled():
+    model = Comparison(**SMALL | {"replicates": 100, "n": 200}, workers=1)
+    sizes = []
+    model.param.watch(lambda event: sizes.append(0 if event.new is None else len(event.new)), "result")
+
+    async def look():
+        running = asyncio.ensure_future(model.run())
+        while len(sizes) < 3:
+            await asyncio.sleep(0.02)
+        assert model.status == "running"
+        assert 0 < model.done < model.total == 400
+        assert model.remaining > 0
+        await model.run()  # a second start while it runs does nothing
+        asked = time.monotonic()
+        model.cancel()
+        await running
+        return time.monotonic() - asked
+
+    assert asyncio.run(look()) < 5
+    assert model.status == "cancelled"
+    assert sizes == sorted(sizes)
+    assert len(model.result) == model.done < 400
+
+
+def test_what_cannot_be_is_told():
+    everything = {name: Comparison.param[name].objects for name in ("methods", "mechanisms")}
+    for changes, words in (
+        (everything, "at most 8 combinations"),
+        ({"methods": []}, "methods must not be empty"),
+        ({"epsilons": []}, "epsilons must not be empty"),
+    ):
+        model = Comparison(**changes)
+        asyncio.run(model.run())
+        assert model.status == "failed"
+        assert words in model.error
+        with pytest.raises(ValueError, match=words):
+            model.compute()
+
+
+def test_combinations_are_named_by_what_differs():
+    table = pd.DataFrame({"method": ["adaptive", "fixed"], "mechanism": ["laplace", "laplace"]})
+    assert table.apply(series(table), axis=1).tolist() == ["adaptive", "fixed"]
+    table["mechanism"] = ["laplace", "piecewise"]
+    assert table.apply(series(table), axis=1).tolist() == ["adaptive, laplace", "fixed, piecewise"]
