@@ -1,7 +1,7 @@
 """``python -m benchmarks`` (or ``python run.py bench``) prints every figure, as a ratio within one run where it can.
 
-Name some to run only those: ``python -m benchmarks information``. ``accuracy`` and ``crowd`` take
-six minutes each and are only run when named. Ends with code 1 if a target is missed.
+Name some to run only those: ``python -m benchmarks information``. ``crowd`` takes six minutes and is only run when
+named, and so are ``screenshots``, which go into the README. Ends with code 1 if a target is missed.
 """
 
 import importlib
@@ -11,7 +11,7 @@ from benchmarks import timing
 
 ALL = ("information", "likelihood", "sampling", "start", "stopping", "dashboard")
 #: Only when named.
-LONG = ("accuracy", "crowd", "screenshots")
+LONG = ("crowd", "screenshots")
 
 if __name__ == "__main__":
     unknown = set(sys.argv[1:]) - {*ALL, *LONG}

@@ -82,6 +82,10 @@ for name in ex.MECHANISMS:
 for name in ex.SAMPLERS:
     ex.simulate(n=6, epsilon=20.0, particles=20, sampler=name, seed=1)
 ex.simulate(n=6, family="gumbel", particles=20, sampler="resample_move", seed=1)
+y, left, right = np.arange(3.0), -one, 2 * one
+ex.batch_posterior(y, left, right, 1.0, iterations=4, seed=1)
+from test_simulation import SETTINGS, digest
+digests = [digest(ex.simulate(seed=5, **settings)) for settings in SETTINGS]
 """
 
 
@@ -94,13 +98,16 @@ def test_importing_compiles_nothing_and_stays_light():
 
 
 def test_a_second_process_does_not_compile_again(tmp_path):
-    script = f"{COUNT}\n{WORK}\nprint(json.dumps(count()))"
+    path = f"import sys; sys.path.insert(0, {str(ROOT / 'tests' / 'engine')!r})"
+    script = f"{COUNT}\n{path}\n{WORK}\nprint(json.dumps(count() | {{'digests': digests}}))"
     first = json.loads(run_python(script, NUMBA_CACHE_DIR=str(tmp_path)))
     second = json.loads(run_python(script, NUMBA_CACHE_DIR=str(tmp_path)))
+    # Machine code fresh from the compiler and from the cache gives the same digits.
+    assert first["digests"] == second["digests"]
     assert first["missed"] > 10
     assert second["missed"] == 0
     assert second["compiled"] > 5
-    assert first["callbacks_compiled"] == first["callbacks"] == 8  # four functions each of two families
+    assert first["callbacks_compiled"] == first["callbacks"] == 12  # four functions each of three families
     assert second["callbacks_compiled"] == 0
 
 

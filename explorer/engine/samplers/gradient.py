@@ -19,7 +19,6 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
-from scipy.stats import qmc
 
 from explorer.engine.history import History
 from explorer.engine.information import information_of
@@ -29,6 +28,8 @@ from explorer.engine.priors import LARGEST_SIGMA, SMALLEST_SIGMA
 from explorer.engine.samplers.posterior import Posterior
 from explorer.engine.samplers.protocol import ImpossibleAnswerError, Info, Sampler
 
+#: Steps that scatter points evenly over a square: powers of the root of x^3 = x + 1 (Roberts 2018).
+_STEPS = 1.32471795724474602596 ** -np.array([1.0, 2.0])
 #: Fractions of a normal distribution one standard deviation below and above its centre.
 _ONE_SD = np.array([0.15865525393145707, 0.8413447460685429])
 
@@ -88,9 +89,8 @@ class NormalPosterior(Posterior):
 
     @cached_property
     def particles(self) -> np.ndarray:
-        # Two digits' worth of even scatter: the radical inverse in bases 2 and 3.
-        even = qmc.Halton(2, scramble=False).random(self._size + 1)[1:]
-        cloud = self._place(ndtri(even))
+        even = (0.5 + np.arange(1, self._size + 1)[:, None] * _STEPS) % 1.0
+        cloud = self._place(ndtri(np.clip(even, 1e-9, 1 - 1e-9)))
         cloud.flags.writeable = False
         return cloud
 

@@ -1,5 +1,7 @@
 """Simulation-based calibration: parameters from the prior, adaptive runs, and the ranks of the truth uniform."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -11,13 +13,15 @@ PRIOR = ex.SemiConjugatePrior(mean=3, variance=25, shape=3, scale=8)
 BINS = 10
 
 
-def ranks(sampler: str, runs: int, **settings) -> np.ndarray:
+def ranks(pool, sampler: str, runs: int, **settings) -> np.ndarray:
     """The posterior probability below the true mu and sigma, for each run."""
-    out = np.empty((runs, 2))
-    for run, (mu, sigma) in enumerate(PRIOR.sample(np.random.default_rng(7), runs)):
-        *_, last = ex.iter_simulation(mu, sigma, n=25, prior=PRIOR, sampler=sampler, seed=run, **settings)
-        out[run] = last.posterior.weights @ (last.posterior.particles < [mu, sigma])
-    return out
+    truths = PRIOR.sample(np.random.default_rng(7), runs).tolist()
+    return np.array(list(pool.map(partial(_rank, sampler, settings), truths, range(runs), chunksize=20)))
+
+
+def _rank(sampler: str, settings: dict, truth: list[float], run: int) -> np.ndarray:
+    *_, last = ex.iter_simulation(*truth, n=25, prior=PRIOR, sampler=sampler, seed=run, **settings)
+    return last.posterior.weights @ (last.posterior.particles < truth)
 
 
 @pytest.mark.parametrize(
@@ -30,8 +34,8 @@ def ranks(sampler: str, runs: int, **settings) -> np.ndarray:
     ],
     ids=lambda value: value if isinstance(value, str) else None,
 )
-def test_ranks_are_uniform(sampler, runs, settings):
-    found = ranks(sampler, runs, **settings)
+def test_ranks_are_uniform(pool, sampler, runs, settings):
+    found = ranks(pool, sampler, runs, **settings)
     for column in (0, 1):
         counts = np.histogram(found[:, column], bins=BINS, range=(0, 1))[0]
         assert stats.chisquare(counts).pvalue > 0.001, counts
