@@ -7,7 +7,7 @@ PICTURES = (
     ("live_run", "app?epsilon=5", (1280, 1230)),
     ("fisher_map", "app?tab=fisher&epsilon=2", (1280, 1330)),
     ("mechanism", "app?tab=mechanism&epsilon=2&manual=true&interval=-1,1.5", (1280, 900)),
-    ("compare", "app?tab=compare&methods=adaptive,fixed,oracle&replicates=30", (1280, 1200)),
+    ("compare", "app?tab=compare&methods=adaptive,fixed,oracle&replicates=30", (1280, 1260)),
 )
 
 

@@ -218,7 +218,7 @@ def _boxes(good: pd.DataFrame, name: str, colours: dict[str, str]) -> tuple:
         "medians": _columns(medians, "x0", "y0", "x1", "y1"),
         "far": _columns(far, "x", "y", "line_color"),
     }
-    return layers, ends, (truth - away, truth + away)
+    return layers, ends, (truth - away if name == "mu" else max(truth - away, 0.0), truth + away)
 
 
 def _ends(table: pd.DataFrame) -> tuple[float, float]:

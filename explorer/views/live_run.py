@@ -26,7 +26,7 @@ from explorer.views.live_plot import (
     repaint,
     ribbon,
 )
-from explorer.views.view import View, code_button, csv_button, side_by_side, wrapped
+from explorer.views.view import View, code_button, csv_button, in_pairs, wrapped
 
 _COLUMNS = ("mu", "sigma")
 _SYMBOLS = {"mu": "μ", "sigma": "σ"}
@@ -69,9 +69,9 @@ class LiveRun(View):
         return pn.Column(
             self.status,
             pn.pane.HTML(_LEGEND, margin=(0, 10)),
-            side_by_side(*self._clouds.values()),
+            *in_pairs(*self._clouds.values()),
             self._player,
-            side_by_side(self._joint, self._error, self._width, self._ess),
+            *in_pairs(self._joint, self._error, self._width, self._ess),
             wrapped(
                 code_button(self.model, run_script),
                 csv_button("Run as CSV", "run.csv", self.model, runs_table),

@@ -8,8 +8,13 @@ from explorer.models.mechanism_densities import MechanismDensities, MechanismPic
 from explorer.models.script import mechanism_script
 from explorer.models.tables import mechanism_table
 from explorer.views.controls import SpanSlider, widget
-from explorer.views.live_plot import BLUE, GREY, ORANGE, PURPLE, VERMILLION, LivePlot, repaint
+from explorer.views.live_plot import BLUE, GREY, ORANGE, PURPLE, VERMILLION, LivePlot, legend, repaint
 from explorer.views.view import View, code_button, csv_button, side_by_side, wrapped
+
+#: Of the density, outside of it: on a phone it would cover the curve.
+_LEGEND = legend(
+    (BLUE, "━", "density of Y"), (ORANGE, "▮", "atoms of the clipped value (share of height)"), (GREY, "┊", "l, r")
+)
 
 
 class MechanismView(View):
@@ -27,6 +32,7 @@ class MechanismView(View):
         return pn.Column(
             self.status,
             side_by_side(ends, widget(self.model.param.first), widget(self.model.param.second), narrowest=250),
+            pn.pane.HTML(_LEGEND, margin=(0, 10)),
             self._density,
             side_by_side(self._neighbours, self._loss),
             wrapped(
@@ -56,7 +62,7 @@ class MechanismView(View):
             },
             x=spread,
             y=(0.0, top),
-            title=f"Density of Y; the clipped value has atoms of {atoms[0]:.3f} at l and {atoms[1]:.3f} at r",
+            title=f"Density of Y, atoms {atoms[0]:.3f} at l, {atoms[1]:.3f} at r",
             ylabel=f"{what} of y",
         )
         self._neighbours.paint(
@@ -122,8 +128,9 @@ def _density_plot() -> LivePlot:
         "atoms": _segments("atoms (share of height)", color=ORANGE, line_width=6),
         "density": _curve("y", "density", "density of Y", color=BLUE, tools=["hover"]),
     }
+    options = _LIMITS | {"show_legend": False}
     return LivePlot(
-        layers, height=250, title="Density of Y", xlabel="y: what is shared", ylabel="density of y", **_LIMITS
+        layers, height=250, title="Density of Y", xlabel="y: what is shared", ylabel="density of y", **options
     )
 
 
