@@ -13,6 +13,7 @@ imported when asked for, so that ``import explorer`` stays light.
 
 from importlib import import_module
 
+from explorer.engine.audit import AuditReport, adaptive_run, audit, audit_run
 from explorer.engine.batch_estimation import batch_posterior
 from explorer.engine.bound import LdpBest, best_ldp
 from explorer.engine.estimation import OnlineEstimator
@@ -52,6 +53,7 @@ __all__ = [
     "POLICIES",
     "SAMPLERS",
     "SCORES",
+    "AuditReport",
     "BestInterval",
     "Compare",
     "Estimate",
@@ -75,6 +77,9 @@ __all__ = [
     "Step",
     "Surface",
     "Trace",
+    "adaptive_run",
+    "audit",
+    "audit_run",
     "batch_posterior",
     "best_interval",
     "best_ldp",
