@@ -456,7 +456,7 @@ def _audit(options: argparse.Namespace) -> int:
 def _study(options: argparse.Namespace) -> int:
     from explorer.engine.replicate import parts
     from explorer.engine.samplers import BATCH_SAMPLERS
-    from explorer.engine.study import study
+    from explorer.engine.study import study, write_tables
     from explorer.engine.summary import summary
 
     batch = {parts(method)[0] for method in options.method} & set(BATCH_SAMPLERS)
@@ -481,8 +481,7 @@ def _study(options: argparse.Namespace) -> int:
         )
     found = summary(table)
     folder = Path(options.out)
-    table.to_parquet(folder / "replicates.parquet", index=False)
-    found.to_csv(folder / "table.csv", index=False)
+    write_tables(folder, table, found)
     if options.json:
         print(found.to_json(orient="records", indent=2))
     else:

@@ -12,11 +12,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from explorer.engine.arguments import one_of
 from explorer.engine.information import fisher_information
 from explorer.engine.mechanisms import mechanism
 from explorer.engine.optimum import best_interval
 from explorer.engine.simulation import FIXED_HALF_WIDTH, simulate
-from explorer.engine.study import Progress, carry_out, plan
+from explorer.engine.study import Progress, carry_out, plan, write_tables
 from explorer.engine.summary import summary
 from explorer.views import paper_figures
 
@@ -47,6 +48,9 @@ def reproduce(
     ``sampler`` is that of the two online methods. ``as_coded`` takes that of the author's code.
     """
     start = time.perf_counter()
+    one_of("sampler", sampler, ("marginal", "resample_move", "grid"))
+    if as_coded and sampler != "marginal":
+        raise ValueError("as_coded takes the sampler of the author's code, no other")
     count, iterations = QUICK if quick else FULL
     count = count if replicates is None else replicates
     cells, names = _cells(count, iterations, seed, sampler, as_coded)
@@ -64,9 +68,9 @@ def reproduce(
     for name, figure in figures.items():
         if figure:
             paper_figures.save(figure, folder, name, _TITLES[name])
-    table.to_parquet(folder / "replicates.parquet", index=False)
-    found.to_csv(folder / "table.csv", index=False)
-    page = _page(found, papers, list(figures), as_coded, count, sampler, time.perf_counter() - start)
+    write_tables(folder, table, found)
+    drawn = [name for name, figure in figures.items() if figure]
+    page = _page(found, papers, drawn, as_coded, count, sampler, time.perf_counter() - start)
     (folder / "index.html").write_text(page, encoding="utf-8")
     return found, table
 
@@ -97,11 +101,15 @@ def _cells(count: int, iterations: int, seed: int, sampler: str, as_coded: bool)
 
 
 def _limit(row) -> float:
-    """σ_μ = σ/√(n F): what the information in n answers to the method's intervals allows."""
-    mech = mechanism(row.mechanism, row.epsilon)
-    wide = row.policy == "fixed"
-    a, b = (-FIXED_HALF_WIDTH, FIXED_HALF_WIDTH) if wide else best_interval(row.epsilon, mechanism=mech)[:2]
-    return SIGMA / math.sqrt(row.n * float(fisher_information(a, b, row.epsilon, mechanism=mech)[0, 0]))
+    """σ_μ = σ/√(n F): what the information in n answers to the method's intervals allows, at the ε that is given."""
+    real = mechanism(row.mechanism, row.real_epsilon)
+    if row.policy == "fixed":
+        a, b = -FIXED_HALF_WIDTH, FIXED_HALF_WIDTH
+    elif row.real_epsilon != row.epsilon:  # as coded
+        a, b = -PRINTED[row.epsilon], PRINTED[row.epsilon]
+    else:
+        a, b = best_interval(row.epsilon, mechanism=real)[:2]
+    return SIGMA / math.sqrt(row.n * float(fisher_information(a, b, row.real_epsilon, mechanism=real)[0, 0]))
 
 
 _TITLES = {
@@ -112,7 +120,7 @@ _TITLES = {
 
 
 def _figure_2(seed: int, as_coded: bool) -> paper_figures.Figure:
-    """One run of each for every ε. The particles are those of the fast sampler: its posterior is the same."""
+    """One run of each for every ε. The particles are those of the fast sampler, as coded too."""
 
     def run(epsilon: float, **settings):
         if as_coded:
@@ -121,8 +129,15 @@ def _figure_2(seed: int, as_coded: bool) -> paper_figures.Figure:
 
     coded = {epsilon: {"best": (-half, half)} if as_coded else {} for epsilon, half in PRINTED.items()}
     return paper_figures.particles_figure(
-        {epsilon: (run(epsilon, **best), run(epsilon, policy="fixed")) for epsilon, best in coded.items()}
+        {
+            _title(epsilon, as_coded): (run(epsilon, **best), run(epsilon, policy="fixed"))
+            for epsilon, best in coded.items()
+        }
     )
+
+
+def _title(epsilon: float, as_coded: bool) -> str:
+    return f"ε = {epsilon:g}, given {SLIP * epsilon:.3g}" if as_coded else f"ε = {epsilon:g}"
 
 
 def _figure_3(table: pd.DataFrame, names: list[str]) -> paper_figures.Figure:
@@ -139,7 +154,8 @@ def _page(found, papers, figures, as_coded: bool, count: int, sampler: str, seco
     warning = (
         "<p class=warn>As the author's code has it: the noise is √2 too small, so what is called ε-private below "
         "is really √2·ε-private. The intervals are those that the paper prints, all particles start at "
-        "μ = y₁, σ = 1, and the likelihood believes in the noise that the paper describes.</p>"
+        "μ = y₁, σ = 1, and the likelihood believes in the noise that the paper describes. (Figure 2 shows single runs "
+        "with these answers and intervals, of the fast sampler, from the prior.)</p>"
         if as_coded
         else ""
     )

@@ -12,9 +12,11 @@ As a program (``python -m explorer.engine.replicate``) it reads cells from stand
 
 import hashlib
 import json
-import signal
+import os
 import sys
+import threading
 import time
+from contextlib import suppress
 
 import numpy as np
 
@@ -84,7 +86,7 @@ def parts(method: str) -> tuple[str, str]:
 
 
 def key(cell: dict) -> str:
-    """A name for a cell: equal for equal settings, however they were written down."""
+    """A name for a cell: equal for equal settings, whether a method is written in short or in full."""
     known = DEFAULTS | cell
     known["method"] = "/".join(parts(known["method"]))
     return hashlib.sha256(json.dumps([VERSION, known], sort_keys=True).encode()).hexdigest()[:24]
@@ -139,6 +141,8 @@ def _estimates(cell: dict, sampler: str, policy: str, seed: int) -> dict:
         )
         mean, sd, quantiles, ess = trace.mean[-1], trace.sd[-1], trace.quantiles[-1], trace.ess[-1]
     row = {"true_mu": mu, "true_sigma": sigma, "seconds": time.perf_counter() - start, "ess": float(ess)}
+    if sampler == "gradient":  # whose cloud only pictures a normal distribution
+        row["ess"] = float("nan")
     for column, name in enumerate(("mu", "sigma")):
         row |= {name: float(mean[column]), f"{name}_sd": float(sd[column])}
         row |= {f"{name}_{level:g}": float(quantiles[k, column]) for k, level in enumerate(_LEVELS)}
@@ -154,9 +158,19 @@ def _batch_posterior(settings: dict, sampler: str, options: dict, seed: int) -> 
 
 
 def main() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started this process is interrupted too, and will end it
-    for line in sys.stdin:
-        print(json.dumps(run(json.loads(line))), flush=True)
+    rows = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # whatever else is printed does not get between the rows
+    threading.Thread(target=_end_with, args=[os.getppid()], daemon=True).start()
+    with suppress(BrokenPipeError):
+        for line in sys.stdin:
+            print(json.dumps(run(json.loads(line))), file=rows, flush=True)
+
+
+def _end_with(parent: int) -> None:
+    """Nobody waits for a row any more once who asked for it is gone."""
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os._exit(1)
 
 
 if __name__ == "__main__":

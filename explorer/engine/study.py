@@ -107,7 +107,8 @@ def plan(
             find_sampler(sampler, family, mech, prior, number, **of_sampler)
         cell = {"method": method, "mechanism": mech.name, "family": family.description, "n": size}
         cell |= {"particles": number, "epsilon": epsilon, "delta": float(delta), "mu": mu, "sigma": sigma}
-        cell |= {"score": score, "seed": seed, "prior": prior.description, "options": of_sampler}
+        plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in of_sampler.items()}
+        cell |= {"score": score, "seed": seed, "prior": prior.description, "options": plain}
         cells += [replicate.DEFAULTS | cell | {"replicate": k} for k in range(replicates)]
     return list({replicate.key(cell): cell for cell in cells}.values())
 
@@ -157,6 +158,8 @@ class _Folder:
     """A folder with a Parquet file for each finished replicate."""
 
     def __init__(self, path: str | Path) -> None:
+        if not str(path):
+            raise ValueError("the folder to write to must have a name")
         self._path = Path(path) / "replicates"
         probe = self._path / f".{secrets.token_hex(8)}.part"
         try:
@@ -164,7 +167,7 @@ class _Folder:
             probe.touch()
             probe.unlink()
         except OSError as error:
-            raise ValueError(f"the folder {path} cannot be written: {error.strerror}") from None
+            raise ValueError(f"the folder {path} cannot be written: {error.strerror or error}") from None
 
     def _file(self, cell: dict) -> Path:
         return self._path / f"{replicate.key(cell)}.parquet"
@@ -174,21 +177,26 @@ class _Folder:
         file = self._file(cell)
         temporary = file.with_name(f".{file.name}.{secrets.token_hex(8)}.part")
         try:
-            pd.DataFrame([row]).astype({"error": "string"}).to_parquet(temporary, index=False)
+            with temporary.open("wb") as stream:
+                pd.DataFrame([row]).astype({"error": "string"}).to_parquet(stream, index=False)
+                stream.flush()
+                os.fsync(stream.fileno())
             os.replace(temporary, file)
         except OSError as error:
             temporary.unlink(missing_ok=True)
-            raise ValueError(f"{file} cannot be written: {error.strerror}") from None
+            raise ValueError(f"{file} cannot be written: {error.strerror or error}") from None
 
     def rows(self, cells: Iterable[dict]) -> dict[str, dict]:
         """The replicates that are finished already. Those that failed are tried again."""
         found = {}
         for cell in cells:
-            file = self._file(cell)
-            if file.exists():
-                row = pd.read_parquet(file).iloc[0].to_dict()
-                if pd.isna(row["error"]):
-                    found[replicate.key(cell)] = row | {"error": None}
+            try:
+                row = pd.read_parquet(self._file(cell)).iloc[0].to_dict()
+                numbers = {name: row[name] for name in replicate.NUMBERS}
+            except (OSError, ValueError, KeyError, IndexError):  # there is none, or it is damaged
+                continue
+            if pd.isna(row["error"]):
+                found[replicate.key(cell)] = replicate.failed(cell, None) | numbers
         return found
 
 
@@ -197,3 +205,12 @@ def _several(name: str, values) -> list:
     if not several:
         raise ValueError(f"{name} must not be empty")
     return several
+
+
+def write_tables(folder: Path, table: pd.DataFrame, found: pd.DataFrame) -> None:
+    """All replicates as ``replicates.parquet`` and their summary as ``table.csv``."""
+    try:
+        table.to_parquet(folder / "replicates.parquet", index=False)
+        found.to_csv(folder / "table.csv", index=False)
+    except OSError as error:
+        raise ValueError(f"the tables in {folder} cannot be written: {error.strerror or error}") from None

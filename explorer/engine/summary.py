@@ -15,6 +15,10 @@ from explorer.engine.families import family as find_family
 #: What makes two rows replicates of each other.
 SETTINGS = ["method", "sampler", "policy", "mechanism", "delta", "family", "df", "n", "particles", "epsilon"]
 SETTINGS += ["real_epsilon"]
+#: All columns of a summary.
+COLUMNS = [*SETTINGS, "replicates", "failed", "true_sigma"]
+COLUMNS += [f"{name}_{what}" for name in ("mu", "sigma") for what in ("rmse", "rmse_error", "bias", "coverage")]
+COLUMNS += ["ess", "seconds", "efficiency"]
 
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:
@@ -43,7 +47,7 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
             row[name] = float(good[name].median()) if len(good) else np.nan
         row["efficiency"] = _efficiency(row, good)
         rows.append(row)
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def _accuracy(name: str, error: np.ndarray) -> dict[str, float]:

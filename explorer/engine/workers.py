@@ -6,10 +6,12 @@ still runs is stopped. The rows are the same wherever they come from.
 
 import json
 import os
+import re
+import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -48,9 +50,11 @@ def in_processes(cells: Sequence[dict], count: int) -> Results:
             child.stop()
 
 
-def _next(finished: SimpleQueue) -> tuple[dict, dict]:
+def _next(finished: SimpleQueue, check: Callable[[], None] = lambda: None):
+    """What is finished next; meanwhile it is looked whether somebody wants to stop, or anything is wrong."""
     while True:
         stop_if_asked()
+        check()
         try:
             found = finished.get(timeout=0.1)
         except Empty:
@@ -112,6 +116,7 @@ class _Child(threading.Thread):
                     stdout=subprocess.PIPE,
                     text=True,
                     env=os.environ | {"EXPLORER_THREADS": "1", "PYTHONPATH": path},
+                    start_new_session=True,  # an interruption is for this process, which then stops its children
                 )
             return True
 
@@ -134,28 +139,72 @@ class Cluster:
             from distributed import Client
         except ImportError:
             raise ValueError("a scheduler needs Dask: pip install 'explorer[dask]'") from None
+        if not _ADDRESS.match(address):
+            raise ValueError(f"scheduler must look like tcp://host:port, got {address!r}")
+        _reachable(address)
+        found = SimpleQueue()
+
+        class Connection(Client):
+            def __del__(self) -> None:
+                """Without the farewell of one that was never connected, which takes long and fails aloud."""
+
+        def connect() -> None:
+            # In a thread that nobody waits for: what is at the other end may accept, and then say nothing for ever.
+            try:
+                found.put(Connection(address, timeout=PATIENCE, set_as_default=False))
+            except Exception as error:
+                found.put(error)
+
+        threading.Thread(target=connect, daemon=True, name="explorer scheduler").start()
         try:
-            self._client = Client(address, timeout=PATIENCE, set_as_default=False)
-        except (OSError, ValueError, TypeError) as error:  # TimeoutError is an OSError
-            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-            raise ValueError(f"the scheduler {address} does not answer within {PATIENCE} s: {reason}") from None
+            self._client = found.get(timeout=PATIENCE)
+        except Empty:
+            raise _silent(address, "it accepts a connection, but does not speak as a scheduler does") from None
+        if isinstance(self._client, Exception):
+            raise _silent(address, str(self._client).partition("\n")[0] or type(self._client).__name__)
 
     def close(self) -> None:
-        self._client.close()
+        with suppress(Exception):  # a scheduler that is gone cannot be told
+            self._client.close(timeout=2)
 
     def results(self, cells: Sequence[dict]) -> Results:
         """By the cluster's workers; what a worker had not finished when it died is given to another."""
-        from distributed import as_completed
-
+        finished = SimpleQueue()
         futures = {self._client.submit(run, cell, pure=False): cell for cell in cells}
+        for future in futures:
+            future.add_done_callback(finished.put)
         try:
-            with self._client.as_current():
-                finished = as_completed(futures)
-            for future in finished:
-                stop_if_asked()
-                cell = futures[future]
-                error = future.exception()
+            for _ in cells:
+                future = _next(finished, self._still_there)
+                self._still_there()
+                if future.status == "cancelled":
+                    raise ValueError(_LOST)
+                cell, error = futures[future], future.exception()
                 yield cell, (future.result() if error is None else failed(cell, f"{type(error).__name__}: {error}"))
                 future.release()
         finally:
-            self._client.cancel(list(futures))
+            with suppress(Exception):
+                self._client.cancel(list(futures))
+
+    def _still_there(self) -> None:
+        if self._client.status != "running":
+            raise ValueError(_LOST)
+
+
+_ADDRESS = re.compile(r"^(tcp|tls)://(\[[0-9a-fA-F:.]+\]|[^:/\[\]]+):\d{1,5}$")
+_LOST = "the connection to the scheduler was lost: start the study again to go on"
+
+
+def _reachable(address: str) -> None:
+    """Told at once where nothing listens."""
+    host, _, port = address.partition("://")[2].rpartition(":")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=PATIENCE).close()
+    except (OSError, OverflowError) as error:
+        raise _silent(
+            address, error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        ) from None
+
+
+def _silent(address: str, reason: str) -> ValueError:
+    return ValueError(f"the scheduler {address} does not answer within {PATIENCE} s: {reason}")

@@ -6,9 +6,11 @@
 """
 
 import asyncio
+import contextvars
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 import pandas as pd
 import param
@@ -22,6 +24,8 @@ from explorer.models.experiment import Experiment
 MOST_SERIES = 8
 #: The table is shown anew so often, in seconds: whoever looks cannot read faster.
 _PAUSE = 0.5
+#: A comparison uses all cores, so that a server with many visitors carries out one at a time.
+_TURN = threading.Semaphore(1)
 
 
 class Comparison(param.Parameterized):
@@ -51,7 +55,7 @@ class Comparison(param.Parameterized):
     workers = param.Integer(None, bounds=(1, 64), allow_None=True, doc="Processes; as many as cores, if None.")
 
     result = param.Parameter(None, doc="The table of all finished runs, None before the first.")
-    status = param.Selector(default="idle", objects=["idle", "running", "done", "cancelled", "failed"])
+    status = param.Selector(default="idle", objects=["idle", "waiting", "running", "done", "cancelled", "failed"])
     done = param.Integer(0, doc="Runs that are finished,")
     total = param.Integer(0, doc="of so many.")
     remaining = param.Number(None, allow_None=True, doc="Seconds that the rest will take, about.")
@@ -63,6 +67,8 @@ class Comparison(param.Parameterized):
         params["experiment"].param.update(**settings)
         super().__init__(**params)
         self._cancelled = threading.Event()
+        #: The settings of the result.
+        self.shown = self.settings()
 
     def settings(self) -> dict:
         """The arguments of ``explorer.study``."""
@@ -82,6 +88,7 @@ class Comparison(param.Parameterized):
 
     def compute(self) -> pd.DataFrame:
         """The whole table, computed here and now."""
+        self.shown = self.settings()
         self.result = carry_out(self.cells(), workers=self.workers)
         self.status = "done"
         return self.result
@@ -94,28 +101,59 @@ class Comparison(param.Parameterized):
 
     async def run(self) -> None:
         """Compute in processes, and show what is finished while it grows."""
-        if self.status == "running":
+        if self.status in ("waiting", "running"):
             return
         self._cancelled.clear()
-        self.param.update(status="running", error="", done=0, total=0, remaining=None, result=None)
+        self.param.update(status="waiting", error="", done=0, total=0, remaining=None, result=None)
         try:
-            cells = self.cells()
+            cells, self.shown = self.cells(), self.settings()
             self.total = len(cells)
-            rows = _Rows(self, asyncio.get_running_loop(), cells)
-            table = await asyncio.to_thread(
-                carry_out, cells, workers=self.workers, progress=rows.add, cancelled=self._cancelled.is_set
-            )
+            loop = asyncio.get_running_loop()
+            table = await _in_a_thread(lambda: self._carry_out(cells, loop), loop)
             stopped = len(table) < len(cells)
             self.param.update(result=table, done=len(table), remaining=None, status="cancelled" if stopped else "done")
         except Exception as error:  # whatever it is, it is told on the page and the server goes on
             words = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
             self.param.update(status="failed", error=words, remaining=None)
 
+    def _carry_out(self, cells: list[dict], loop: asyncio.AbstractEventLoop) -> pd.DataFrame:
+        """In a thread: wait for a turn, and then for the processes."""
+        while not _TURN.acquire(timeout=0.1):
+            if self._cancelled.is_set():
+                return carry_out([])
+        try:
+            rows = _Rows(self, loop)
+            return carry_out(cells, workers=self.workers, progress=rows.add, cancelled=self._cancelled.is_set)
+        finally:
+            _TURN.release()
+
+
+async def _in_a_thread(work: Callable, loop: asyncio.AbstractEventLoop):
+    """In one of its own, as it takes long: those that all share are for what is quick. It keeps nobody from ending."""
+    outcome = loop.create_future()
+
+    def settle(method: Callable, value) -> None:
+        if not outcome.done():
+            method(value)
+
+    def thread() -> None:
+        try:
+            method, value = outcome.set_result, work()
+        except Exception as error:
+            method, value = outcome.set_exception, error
+        with suppress(RuntimeError):  # the loop has been closed: nobody waits any more
+            loop.call_soon_threadsafe(settle, method, value)
+
+    # With the context of now: in it a server keeps to whose page what happens belongs.
+    context = contextvars.copy_context()
+    threading.Thread(target=context.run, args=[thread], daemon=True, name="explorer comparison").start()
+    return await outcome
+
 
 class _Rows:
     """Collects rows in the working thread, and now and then shows them in the event loop's."""
 
-    def __init__(self, model: Comparison, loop: asyncio.AbstractEventLoop, cells: list[dict]) -> None:
+    def __init__(self, model: Comparison, loop: asyncio.AbstractEventLoop) -> None:
         self._model, self._loop, self._rows = model, loop, []
         self._start = self._shown = time.monotonic()
 
@@ -125,11 +163,12 @@ class _Rows:
         if now - self._shown >= _PAUSE and done < total:
             self._shown = now
             remaining = (now - self._start) / done * (total - done)
-            self._loop.call_soon_threadsafe(self._show, pd.DataFrame(self._rows), done, remaining)
+            with suppress(RuntimeError):  # the loop has been closed
+                self._loop.call_soon_threadsafe(self._show, pd.DataFrame(self._rows), done, remaining)
 
     def _show(self, table: pd.DataFrame, done: int, remaining: float) -> None:
-        if self._model.status == "running":
-            self._model.param.update(result=table, done=done, remaining=remaining)
+        if self._model.status in ("waiting", "running"):
+            self._model.param.update(result=table, done=done, remaining=remaining, status="running")
 
 
 def series(table: pd.DataFrame) -> Callable[[pd.Series], str]:

@@ -79,7 +79,7 @@ def mechanism_script(experiment, picture) -> str:
 def comparison_script(model) -> str:
     """The study behind a comparison, and its summary."""
     settings = {
-        name: value for name, value in model.settings().items() if name != "delta" or "gaussian" in model.mechanisms
+        name: value for name, value in model.shown.items() if name != "delta" or "gaussian" in model.shown["mechanisms"]
     }
     study = call("ex.study", settings)
     return f"import explorer as ex\n\ntable = {study}\n\nprint(ex.summary(table).to_string())"

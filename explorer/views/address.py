@@ -46,9 +46,10 @@ class Address:
             value = int(text)
         elif isinstance(parameter, param.ListSelector):
             known = {_text(choice): choice for choice in parameter.objects}
-            if not set(text.split(",")) <= set(known):
+            parts = text.split(",") if text else []
+            if not set(parts) <= set(known):
                 raise ValueError(text)
-            value = [known[part] for part in text.split(",")]
+            value = [known[part] for part in parts]
         elif isinstance(parameter, param.Range):
             value = tuple(float(end) for end in text.split(","))
             if len(value) != 2 or not value[0] < value[1]:

@@ -27,6 +27,7 @@ COLOURS = ("#2b8cd6", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#8
 _WIDTH = 0.55
 _WORDS = {
     "idle": "Choose, and run. The population, n, N, the score and the seed are those of the sidebar.",
+    "waiting": "Starting, or waiting for another visitor's comparison",
     "running": "Running",
     "done": "Done",
     "cancelled": "Cancelled",
@@ -127,7 +128,7 @@ class Compare(pn.viewable.Viewer):
 
     def _tell(self, *events) -> None:
         model = self.model
-        running = model.status == "running"
+        running = model.status in ("waiting", "running")
         words = _WORDS[model.status]
         if model.total and model.status != "idle":
             words += f": {model.done} of {model.total} runs"
@@ -140,7 +141,8 @@ class Compare(pn.viewable.Viewer):
 
     def _show(self, *events) -> None:
         table = self.model.result
-        if table is None:
+        if table is None or not len(table):
+            self._table.object = self._legend.object = ""
             return
         table = table.assign(series=table.apply(series(table), axis=1))
         found = summary(table)

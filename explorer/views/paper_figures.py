@@ -4,6 +4,7 @@ A figure is rows of panels, described once; ``save`` draws it with Matplotlib as
 that needs no internet.
 """
 
+import html
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -50,15 +51,15 @@ class Panel(NamedTuple):
 Figure = list[list[Panel]]
 
 
-def particles_figure(traces: dict[float, tuple[Trace, Trace]]) -> Figure:
-    """Figure 2: for each ε a row, with μ and σ of the adaptive and of the fixed run beside each other."""
+def particles_figure(traces: dict[str, tuple[Trace, Trace]]) -> Figure:
+    """Figure 2: for each ε, by its title, a row with μ and σ of the adaptive and of the fixed run."""
     return [
         [
-            _over_time(trace, column, f"ε = {epsilon:g}: {symbol}, {kind}")
+            _over_time(trace, column, f"{title}: {symbol}, {kind}")
             for column, (_, symbol) in enumerate(_PARAMETERS)
             for trace, kind in zip(runs, ("adaptive", "fixed ±10σ"), strict=True)
         ]
-        for epsilon, runs in traces.items()
+        for title, runs in traces.items()
     ]
 
 
@@ -131,10 +132,10 @@ def _draw_png(figure: Figure, path: Path, title: str) -> None:
 
 
 def _draw_html(figure: Figure, path: Path, title: str) -> None:
-    from bokeh.embed import file_html
+    from bokeh.embed import components
     from bokeh.layouts import gridplot
     from bokeh.plotting import figure as new_plot
-    from bokeh.resources import INLINE
+    from bokeh.resources import Resources
 
     def drawn(panel: Panel):
         names = next((list(layer.values) for layer in panel.layers if isinstance(layer, Boxes)), None)
@@ -155,7 +156,11 @@ def _draw_html(figure: Figure, path: Path, title: str) -> None:
 
     grid = gridplot([[drawn(panel) for panel in row] for row in figure], toolbar_location="right", merge_tools=True)
     grid.toolbar.logo = None
-    path.write_text(file_html(grid, INLINE, title=title), encoding="utf-8")
+    # Not Bokeh's own way to make a page, to which Panel adds scripts of its own if it has been imported.
+    library = Resources(mode="inline", components=["bokeh"]).render()
+    script, place = components(grid)
+    head = f"<!doctype html><html lang=en><meta charset=utf-8><title>{html.escape(title)}</title>{library}"
+    path.write_text(f"{head}{place}{script}</html>", encoding="utf-8")
 
 
 def _bokeh_boxes(plot, boxes: Boxes) -> None:

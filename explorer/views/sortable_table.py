@@ -15,9 +15,9 @@ _SORT = (
     "for (const other of head.parentElement.cells) other.removeAttribute(`aria-sort`);"
     "head.setAttribute(`aria-sort`, up ? `ascending` : `descending`);"
     "const value = row => row.cells[column].dataset.value;"
-    "const order = (a, b) => isNaN(a) || isNaN(b) ? (isNaN(a) && isNaN(b) ? a.localeCompare(b) : isNaN(a) - isNaN(b))"
-    " : a - b;"
-    "body.append(...[...body.rows].sort((a, b) => (up ? 1 : -1) * order(value(a), value(b))));"
+    "const order = (a, b) => isNaN(a) || isNaN(b) ? a.localeCompare(b) : a - b;"
+    "const last = row => value(row) === `nan`;"
+    "body.append(...[...body.rows].sort((a, b) => last(a) - last(b) || (up ? 1 : -1) * order(value(a), value(b))));"
 )
 _STYLE = (
     "<style>.sortable{border-collapse:collapse;font:inherit}"

@@ -3,10 +3,12 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import numpy as np
 import pandas as pd
@@ -233,6 +235,63 @@ def test_the_command_line_tells_a_mistake_in_one_line(command, arguments, words,
     assert words in told
     assert told.count("\n") == 1
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize("says", [None, b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"])
+def test_something_else_at_the_scheduler_s_place_is_told_in_time(says, tmp_path):
+    """It accepts, and then says nothing, or something that is not Dask's. Within the patience, in one line."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def accept():
+            kept = []
+            with suppress(OSError):
+                while True:
+                    kept.append(listener.accept()[0])
+                    if says:
+                        kept[-1].sendall(says)
+
+        threading.Thread(target=accept, daemon=True).start()
+        code = "import sys; from explorer.engine import workers; workers.PATIENCE = 2; from explorer.cli import main; "
+        code += f"sys.exit(main(['study', '--scheduler', 'tcp://127.0.0.1:{listener.getsockname()[1]}']))"
+        start = time.monotonic()
+        result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, timeout=60)
+    assert result.returncode == 2
+    assert "does not answer within 2 s" in result.stderr
+    assert result.stderr.count("\n") == 1, result.stderr
+    assert time.monotonic() - start < 30
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("address", ["nonsense", "tcp://", "tcp://host", "foo://a:1", "tcp://a:b", ""])
+def test_what_is_no_address_of_a_scheduler_is_told(address):
+    with pytest.raises(ValueError, match="scheduler must look like tcp://host:port"):
+        workers.Cluster(address)
+
+
+def test_a_scheduler_that_goes_away_ends_the_study_and_fails_no_replicate(tmp_path):
+    long = SMALL | {"replicates": 400, "methods": ["adaptive"]}
+    with cluster() as local:
+
+        def progress(row, done, total):
+            if done == 2:
+                local.close(timeout=1)
+
+        with pytest.raises(ValueError, match="connection to the scheduler was lost"):
+            study(**long, scheduler=local.scheduler_address, out=tmp_path, progress=progress)
+    kept = [pd.read_parquet(path) for path in (tmp_path / "replicates").glob("*.parquet")]
+    assert 2 <= len(kept) < 800
+    assert all(row["error"].isna().all() for row in kept)
+
+
+def test_a_folder_is_gone_on_with_under_another_spelling_and_with_a_damaged_file(tmp_path, small):
+    study(**SMALL | {"methods": ["gradient", "adaptive"]}, workers=1, out=tmp_path)
+    first, second, *_ = sorted((tmp_path / "replicates").iterdir())
+    first.write_bytes(b"")
+    second.write_bytes(b"PAR1 something else")
+    table = study(**SMALL | {"methods": ["marginal/thompson", "gradient/thompson"]}, workers=1, out=tmp_path)
+    assert set(table["method"]) == {"marginal/thompson", "gradient/thompson"}
+    assert table["mu"].tolist() == small["mu"].tolist()
+    assert len(summary(table)) == 4
 
 
 def test_the_summary_is_what_its_columns_say():

@@ -57,6 +57,41 @@ def test_it_grows_and_can_be_cancelled():
     assert len(model.result) == model.done < 400
 
 
+def test_cancelled_before_the_first_run_is_finished_and_run_again():
+    from explorer.views.compare import Compare
+
+    view = Compare(**SMALL, workers=2)
+
+    async def cancel_and_run():
+        running = asyncio.ensure_future(view.model.run())
+        await asyncio.sleep(0.2)
+        view.model.cancel()
+        await running
+        assert (view.model.status, view.model.error) == ("cancelled", "")
+        await view.model.run()
+
+    asyncio.run(cancel_and_run())
+    assert view.model.status == "done"
+    assert view.model.error == ""
+    view.model.experiment.n = 777  # which the result was not computed for
+    assert "n=30," in comparison_script(view.model)
+
+
+def test_one_at_a_time_and_the_others_wait():
+    first, second = (Comparison(**SMALL | {"replicates": replicates}, workers=1) for replicates in (100, 1))
+
+    async def both():
+        running = [asyncio.ensure_future(model.run()) for model in (first, second)]
+        while first.status != "running":
+            await asyncio.sleep(0.02)
+        assert second.status == "waiting"
+        first.cancel()
+        await asyncio.gather(*running)
+
+    asyncio.run(both())
+    assert (first.status, second.status) == ("cancelled", "done")
+
+
 def test_what_cannot_be_is_told():
     everything = {name: Comparison.param[name].objects for name in ("methods", "mechanisms")}
     for changes, words in (

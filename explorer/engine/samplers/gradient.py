@@ -7,11 +7,16 @@ answer moves the point along its score, scaled by what is known already::
     J <- J + F(theta; l, r),    theta <- theta + J^-1 grad log p(y | theta; l, r)
 
 Far from the truth a score at one point is no guide: a value ten sigmas away hardly differs from one five sigmas away.
-So the score and the information are those of the *predictive* population, whose variance is sigma^2 and the variance
-of mu together: wide at first, when nothing is known, and that of theta in the end.
+So the score and the information are those of the *predictive* population, whose variance, for a normal family, is
+sigma^2 and the variance of mu together: wide at first, when nothing is known, and that of theta in the end. (For other
+families the variance of mu counts as much as their information about mu does.)
 
 *How it keeps exploring.* The normal approximation stands in for the posterior wherever one is asked for: Thompson
 sampling draws from N(theta, J^-1), so intervals scatter as long as little is known.
+
+*What it does not do.* The precision never falls: a run that has become sure of something wrong stays there for long.
+For n = 1000 and epsilon = 5 or 10 it is as accurate as the exact samplers; with fewer answers or a smaller epsilon its
+intervals hold the truth too seldom (some 60 to 80 % of the time instead of 95), and now and then a run gets lost.
 """
 
 from functools import cached_property
@@ -21,7 +26,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from explorer.engine.history import History
-from explorer.engine.information import information_of
+from explorer.engine.information import classical_information, information_of
 from explorer.engine.interval import Interval
 from explorer.engine.kernels import evaluate
 from explorer.engine.priors import LARGEST_SIGMA, SMALLEST_SIGMA
@@ -60,7 +65,7 @@ class Gradient(Sampler):
         mu, log_sigma = state.point
         of_mu, of_log_sigma = np.diag(np.linalg.inv(state.precision))
         square = np.exp(2 * (log_sigma + of_log_sigma))  # what sigma^2 is on average
-        wide = np.sqrt(square + of_mu)
+        wide = np.sqrt(square + of_mu * classical_information(self.family)[0, 0])
         answer = (np.array([value]) for value in (y, *interval, mu, wide))
         log_p, by_mu, by_wide = evaluate(*self.family.code, *self.mechanism.code, *answer)[0]
         if not np.isfinite(log_p):
