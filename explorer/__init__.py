@@ -32,6 +32,7 @@ from explorer.engine.interval import Interval
 from explorer.engine.likelihood import log_likelihood, log_likelihood_gradient
 from explorer.engine.mechanisms import MECHANISMS, Mechanism, Privacy, mechanism
 from explorer.engine.optimum import BestInterval, NoBestIntervalError, best_interval
+from explorer.engine.planner import Option, plan
 from explorer.engine.priors import IndependentPrior, Prior, SemiConjugatePrior
 from explorer.engine.samplers import BATCH_SAMPLERS, SAMPLERS, ImpossibleAnswerError, Info, Posterior
 from explorer.engine.simulation import Step, Trace, iter_simulation, simulate
@@ -68,6 +69,7 @@ __all__ = [
     "Mechanism",
     "NoBestIntervalError",
     "OnlineEstimator",
+    "Option",
     "Oracle",
     "Policy",
     "Posterior",
@@ -91,6 +93,7 @@ __all__ = [
     "log_likelihood_gradient",
     "mechanism",
     "monte_carlo_information",
+    "plan",
     "score_function",
     "score_surface",
     "simulate",

@@ -15,14 +15,19 @@ PYTHON = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 SHOWN = dict(re.findall(r"\$ explorer (.*?)\n(.*?)```", README, re.DOTALL))
 
 
-def printed_by(command, capsys):
-    assert main(shlex.split(command)) == 0
+def printed_by(command, capsys, code=0):
+    assert main(shlex.split(command)) == code
     return capsys.readouterr().out
 
 
 def test_the_printed_table_is_the_commands_output(capsys):
     (command,) = (command for command in SHOWN if command.startswith("fisher"))
     assert printed_by(command, capsys) == SHOWN[command]
+
+
+def test_the_printed_audit_is_the_commands_output(capsys):
+    (command,) = (command for command in SHOWN if command.startswith("audit"))
+    assert printed_by(command, capsys, code=1) == SHOWN[command]
 
 
 def test_the_printed_run_is_one_like_it(capsys):

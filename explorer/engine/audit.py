@@ -88,7 +88,7 @@ class AuditReport:
                 f"for the values {found.x:.6g} and {found.other:.6g}"
             )
         lines.append(
-            f"  measured: epsilon is above {self.epsilon_lower:.4g} with {self.confidence:.4%} confidence "
+            f"  measured: epsilon is above {self.epsilon_lower:.4g} with {100 * self.confidence:g} % confidence "
             f"({self.trials} answers for each value)"
         )
         if self.event is not None:
