@@ -35,6 +35,10 @@ from explorer.engine.samplers.protocol import ImpossibleAnswerError, Info, Sampl
 
 #: Steps that scatter points evenly over a square: powers of the root of x^3 = x + 1 (Roberts 2018).
 _STEPS = 1.32471795724474602596 ** -np.array([1.0, 2.0])
+#: log sigma goes no higher,
+_HIGHEST = float(np.log(LARGEST_SIGMA))
+#: and a variance of it above this means that sigma is unknown.
+_UNKNOWN = 2.0
 #: Fractions of a normal distribution one standard deviation below and above its centre.
 _ONE_SD = np.array([0.15865525393145707, 0.8413447460685429])
 
@@ -62,9 +66,14 @@ class Gradient(Sampler):
 
     def step(self, rng, state, y, interval):
         interval = Interval.of(interval)
+        with np.errstate(over="ignore"):
+            away = np.float64(y - interval.midpoint) / interval.width
+        if not np.isfinite(away):  # farther away than any noise could be told to reach
+            raise ImpossibleAnswerError.of(y)
         mu, log_sigma = state.point
         of_mu, of_log_sigma = np.diag(np.linalg.inv(state.precision))
-        square = np.exp(2 * (log_sigma + of_log_sigma))  # what sigma^2 is on average
+        # What sigma^2 is on average; where next to nothing is known about it, the average has no meaning any more.
+        square = np.exp(2 * min(log_sigma + min(of_log_sigma, _UNKNOWN), _HIGHEST))
         wide = np.sqrt(square + of_mu * classical_information(self.family)[0, 0])
         answer = (np.array([value]) for value in (y, *interval, mu, wide))
         log_p, by_mu, by_wide = evaluate(*self.family.code, *self.mechanism.code, *answer)[0]
@@ -76,7 +85,7 @@ class Gradient(Sampler):
         information = information_of(self.family, self.mechanism, *ends)[0] / wide**2 * np.outer(slopes, slopes)
         precision = state.precision + information
         point = state.point + np.linalg.solve(precision, slopes * [by_mu, by_wide])
-        point[1] = np.clip(point[1], np.log(SMALLEST_SIGMA), np.log(LARGEST_SIGMA))
+        point[1] = np.clip(point[1], np.log(SMALLEST_SIGMA), _HIGHEST)
         history = state.history.append(y, *interval)
         state = GradientState(point, precision, state.log_evidence + float(log_p), history)
         return state, Info(False, {}, 1, 1)
@@ -108,13 +117,14 @@ class NormalPosterior(Posterior):
     @cached_property
     def _moments(self):
         (mu, log_sigma), variances = self._point, np.diag(self._covariance)
-        mean = np.exp(log_sigma + variances[1] / 2)
-        sd = np.array([np.sqrt(variances[0]), mean * np.sqrt(np.expm1(variances[1]))])
-        return np.array([mu, mean]), sd, float(self._size)
+        mean = np.exp(min(log_sigma + variances[1] / 2, _HIGHEST))
+        log_ratio = 0.5 * (variances[1] + np.log(-np.expm1(-variances[1])))  # of the standard deviation to the mean
+        sd = np.exp(min(np.log(mean) + log_ratio, _HIGHEST))
+        return np.array([mu, mean]), np.array([np.sqrt(variances[0]), sd]), float(self._size)
 
     def _quantiles(self, q, column, out):
         values = self._point[column] + np.sqrt(self._covariance[column, column]) * ndtri(q)
-        out[:] = values if column == 0 else np.exp(values)
+        out[:] = values if column == 0 else np.exp(np.clip(values, -_HIGHEST, _HIGHEST))
 
     def pick(self, uniform):
         # One uniform number has enough digits for two: the first ones place mu, the rest sigma given mu.
@@ -128,5 +138,5 @@ class NormalPosterior(Posterior):
     def _place(self, normal: np.ndarray) -> np.ndarray:
         """(mu, sigma) of pairs of standard normal numbers."""
         points = self._point + normal @ np.linalg.cholesky(self._covariance).T
-        points[:, 1] = np.clip(np.exp(points[:, 1]), SMALLEST_SIGMA, LARGEST_SIGMA)
+        points[:, 1] = np.exp(np.clip(points[:, 1], np.log(SMALLEST_SIGMA), _HIGHEST))
         return points
