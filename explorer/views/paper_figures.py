@@ -132,10 +132,10 @@ def _draw_png(figure: Figure, path: Path, title: str) -> None:
 
 
 def _draw_html(figure: Figure, path: Path, title: str) -> None:
+    import bokeh
     from bokeh.embed import components
     from bokeh.layouts import gridplot
     from bokeh.plotting import figure as new_plot
-    from bokeh.resources import Resources
 
     def drawn(panel: Panel):
         names = next((list(layer.values) for layer in panel.layers if isinstance(layer, Boxes)), None)
@@ -156,11 +156,11 @@ def _draw_html(figure: Figure, path: Path, title: str) -> None:
 
     grid = gridplot([[drawn(panel) for panel in row] for row in figure], toolbar_location="right", merge_tools=True)
     grid.toolbar.logo = None
-    # Not Bokeh's own way to make a page, to which Panel adds scripts of its own if it has been imported.
-    library = Resources(mode="inline", components=["bokeh"]).render()
+    # Not Bokeh's own way to make a page: once Panel has been imported, it is changed to fetch scripts from elsewhere.
+    library = (Path(bokeh.__file__).parent / "server" / "static" / "js" / "bokeh.min.js").read_text(encoding="utf-8")
     script, place = components(grid)
-    head = f"<!doctype html><html lang=en><meta charset=utf-8><title>{html.escape(title)}</title>{library}"
-    path.write_text(f"{head}{place}{script}</html>", encoding="utf-8")
+    head = f"<!doctype html><html lang=en><meta charset=utf-8><title>{html.escape(title)}</title>"
+    path.write_text(f"{head}<script>{library}</script>{place}{script}</html>", encoding="utf-8")
 
 
 def _bokeh_boxes(plot, boxes: Boxes) -> None:
