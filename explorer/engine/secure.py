@@ -13,6 +13,7 @@ Each release checks the privacy that it gives before it draws, and nothing here 
 import math
 import secrets
 from decimal import ROUND_FLOOR, Context, Decimal
+from functools import lru_cache
 
 import numpy as np
 
@@ -96,6 +97,7 @@ def _gaussian(mechanism: GaussianMechanism, interval: Interval):
     raise ValueError(f"{mechanism!r} cannot be kept for [{interval.left:g}, {interval.right:g}]: it is too narrow")
 
 
+@lru_cache(maxsize=64)
 def odds(epsilon: float) -> int:
     """The largest whole number whose ratio to ``2**64`` is at most e^epsilon."""
     exact = _EXACT.multiply(_EXACT.exp(Decimal(epsilon)), Decimal(_UNIT))
