@@ -9,7 +9,7 @@ import sys
 
 from benchmarks import timing
 
-ALL = ("information", "likelihood", "sampling", "start", "stopping", "dashboard")
+ALL = ("information", "likelihood", "sampling", "secure", "start", "stopping", "dashboard")
 #: Only when named.
 LONG = ("crowd", "screenshots")
 

@@ -35,6 +35,7 @@ from explorer.engine.optimum import BestInterval, NoBestIntervalError, best_inte
 from explorer.engine.planner import Option, plan
 from explorer.engine.priors import IndependentPrior, Prior, SemiConjugatePrior
 from explorer.engine.samplers import BATCH_SAMPLERS, SAMPLERS, ImpossibleAnswerError, Info, Posterior
+from explorer.engine.secure import secure
 from explorer.engine.simulation import Step, Trace, iter_simulation, simulate
 from explorer.engine.truncation import POLICIES, Fixed, Oracle, Policy
 
@@ -96,6 +97,7 @@ __all__ = [
     "plan",
     "score_function",
     "score_surface",
+    "secure",
     "simulate",
     "study",
     "summary",

@@ -79,14 +79,17 @@ class Mechanism:
         """What kernels take: the branch and its constants."""
         return self.kind, self.constants
 
-    def release(self, x, interval: Interval, rng: np.random.Generator):
+    def release(self, x, interval: Interval, rng):
         """One private answer for each value: a float for a number, an array for an array.
 
-        ``rng`` is a seeded generator, right for simulations. Whoever knows the seed can take
-        the noise away again, so it protects nobody.
+        ``rng`` is a seeded generator, right for simulations: whoever knows the seed can take the noise away again, so
+        it protects nobody. For real data it is ``explorer.secure``.
         """
-        x = finite_array("x", x)
-        y = self.answer(open_uniform(generator("rng", rng), x.shape), x, Interval.of(interval))
+        x, interval = finite_array("x", x), Interval.of(interval)
+        if callable(getattr(rng, "release", None)):  # explorer.secure, which draws in its own way
+            y = rng.release(self, x, interval)
+        else:
+            y = self.answer(open_uniform(generator("rng", rng), x.shape), x, interval)
         return y if x.ndim else float(y)
 
     def answer(self, uniform, x, interval: Interval):
