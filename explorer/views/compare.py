@@ -68,7 +68,7 @@ class Compare(pn.viewable.Viewer):
         super().__init__(**own)
         self._mu, self._sigma, self._rmse = _boxes_plot("μ"), _boxes_plot("σ"), _rmse_plot()
         self._legend = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10))
-        self._words = pmui.Typography(_WORDS["idle"], sizing_mode="stretch_width", margin=(6, 10))
+        self._words = pn.pane.HTML(_WORDS["idle"], sizing_mode="stretch_width", margin=(8, 10))
         self._bar = pmui.LinearProgress(value=0, variant="determinate", sizing_mode="stretch_width", visible=False)
         self._alert = pmui.Alert("", severity="error", visible=False, sizing_mode="stretch_width")
         self._start = pmui.Button(label="Run", variant="contained", size="small", margin=5)

@@ -121,7 +121,7 @@ class FisherMap(View):
             return
         self._information.paint({"now": {"epsilon": [result.epsilon], "information": [best.value if best else 0.0]}})
         self._paint_exact_slice()
-        self.status.caption.object = _sentence(result)
+        self.status.say(_sentence(result))
         repaint(self._map, self._information, self._slice)
 
     def _show_hand(self, *events) -> None:

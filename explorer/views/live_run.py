@@ -95,7 +95,7 @@ class LiveRun(View):
             if n != self._player.end:
                 value = n if at_end else min(self._player.value, n)
                 self._player.param.update(end=n, value=value, step=max(n // 100, 1))
-            self.status.caption.object = _sentence(runs)
+            self.status.say(_sentence(runs))
         self._paint_clouds(runs)
         self._paint_details(runs)
         repaint(*self._clouds.values(), self._error, self._width, self._ess)

@@ -85,7 +85,7 @@ class MechanismView(View):
             x=spread,
             y=(-reach, reach),
         )
-        self.status.caption.object = _sentence(picture)
+        self.status.say(_sentence(picture))
         repaint(self._density, self._neighbours, self._loss)
 
 

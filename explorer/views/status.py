@@ -29,7 +29,8 @@ class Status(pn.viewable.Viewer):
         self._chip = pmui.Chip(label="waiting", size="small", variant="outlined", margin=(8, 10), min_width=120)
         self._bar = pmui.LinearProgress(value=0, variant="determinate", sizing_mode="stretch_width", visible=False)
         self._alert = pmui.Alert("", severity="error", visible=False, sizing_mode="stretch_width")
-        self.caption = pmui.Typography("", sizing_mode="stretch_width", margin=(6, 10))
+        # Not Material's Typography: on a busy machine it now and then loses a text that changes while it is drawn.
+        self._caption = pn.pane.HTML("", sizing_mode="stretch_width", margin=(6, 10), styles={"font-size": "16px"})
         model.param.watch(self._update, ["status", "progress", "error"])
         self._update()
 
@@ -44,9 +45,13 @@ class Status(pn.viewable.Viewer):
             self._bar.param.update(value=round(100 * model.progress), visible=running)
             self._alert.param.update(object=html.escape(model.error), visible=bool(model.error))
 
+    def say(self, sentence: str) -> None:
+        """What is seen, in words."""
+        self._caption.object = html.escape(sentence, quote=False)
+
     def __panel__(self):
         return pn.Column(
-            pn.Row(self.caption, self._chip, sizing_mode="stretch_width"),
+            pn.Row(self._caption, self._chip, sizing_mode="stretch_width"),
             self._bar,
             self._alert,
             sizing_mode="stretch_width",
