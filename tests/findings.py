@@ -15,5 +15,5 @@ class Findings:
         return page
 
     def check(self, address: str) -> None:
-        assert self.problems == []
-        assert self.hosts == {address.split("/")[2]}
+        assert not self.problems, self.problems
+        assert self.hosts == {address.split("/")[2]}, self.hosts

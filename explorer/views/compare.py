@@ -16,6 +16,7 @@ from explorer.engine.summary import summary
 from explorer.models.comparison import Comparison, series
 from explorer.models.script import comparison_script
 from explorer.views.controls import widget
+from explorer.views.html_text import HtmlText
 from explorer.views.live_plot import GREY, VERMILLION, LivePlot, legend, repaint
 from explorer.views.session import at_end
 from explorer.views.sortable_table import sortable_table
@@ -67,13 +68,13 @@ class Compare(pn.viewable.Viewer):
         own.setdefault("model", Comparison(**params))
         super().__init__(**own)
         self._mu, self._sigma, self._rmse = _boxes_plot("μ"), _boxes_plot("σ"), _rmse_plot()
-        self._legend = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10))
-        self._words = pn.pane.HTML(_WORDS["idle"], sizing_mode="stretch_width", margin=(8, 10))
+        self._legend = HtmlText("", sizing_mode="stretch_width", margin=(0, 10))
+        self._words = HtmlText(_WORDS["idle"], sizing_mode="stretch_width", margin=(8, 10))
         self._bar = pmui.LinearProgress(value=0, variant="determinate", sizing_mode="stretch_width", visible=False)
         self._alert = pmui.Alert("", severity="error", visible=False, sizing_mode="stretch_width")
         self._start = pmui.Button(label="Run", variant="contained", size="small", margin=5)
         self._stop = pmui.Button(label="Cancel", variant="outlined", size="small", margin=5, disabled=True)
-        self._table = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10))
+        self._table = HtmlText("", sizing_mode="stretch_width", margin=(0, 10))
         self._start.on_click(self._run)
         self._stop.on_click(lambda event: self.model.cancel())
         self._main = self._build()

@@ -10,6 +10,7 @@ import panel as pn
 import panel_material_ui as pmui
 
 from explorer.models.computation import Computation
+from explorer.views.html_text import HtmlText
 
 _WORDS = {
     "idle": ("default", "waiting"),
@@ -29,8 +30,7 @@ class Status(pn.viewable.Viewer):
         self._chip = pmui.Chip(label="waiting", size="small", variant="outlined", margin=(8, 10), min_width=120)
         self._bar = pmui.LinearProgress(value=0, variant="determinate", sizing_mode="stretch_width", visible=False)
         self._alert = pmui.Alert("", severity="error", visible=False, sizing_mode="stretch_width")
-        # Not Material's Typography: on a busy machine it now and then loses a text that changes while it is drawn.
-        self._caption = pn.pane.HTML("", sizing_mode="stretch_width", margin=(6, 10), styles={"font-size": "16px"})
+        self._caption = HtmlText("", sizing_mode="stretch_width", margin=(6, 10), styles={"font-size": "16px"})
         model.param.watch(self._update, ["status", "progress", "error"])
         self._update()
 

@@ -12,6 +12,7 @@ import param
 from explorer.models.computation import Computation
 from explorer.models.experiment import GROUPS, Experiment
 from explorer.views.controls import group
+from explorer.views.html_text import HtmlText
 from explorer.views.live_plot import LivePlot
 from explorer.views.session import at_end
 from explorer.views.status import Status
@@ -152,7 +153,7 @@ _COPY = (
 
 def code_button(model: Computation, code: Callable[[Any], str]) -> pn.Row:
     """Shows the calls that reproduce a model's result, and copies them."""
-    text = pn.pane.HTML("", sizing_mode="stretch_width")
+    text = HtmlText("", sizing_mode="stretch_width")
     dialog = pmui.Dialog(text, title="The same in Python", width_option="md", close_on_click=True)
     button = pmui.Button(label="Copy as Python", variant="outlined", size="small", margin=5)
 
