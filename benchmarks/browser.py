@@ -5,6 +5,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
 from pathlib import Path
@@ -46,24 +47,32 @@ def wait_for(address: str, process: subprocess.Popen) -> None:
     raise TimeoutError(f"{address} does not answer")
 
 
-@contextlib.contextmanager
 def served():
     """The address of both pages: ``app`` and ``bare_page``; and the server's process."""
-    port = free_port()
     pages = [str(HERE.parent / "explorer/app.py"), str(HERE / "bare_page.py")]
-    command = [sys.executable, "-m", "panel", "serve", *pages, "--port", str(port), "--address", "127.0.0.1"]
-    log = Path(HERE / ".server.log")
-    with log.open("w") as file:
-        process = subprocess.Popen(command, stdout=file, stderr=file)
+    return _running("panel", "serve", *pages, "--address", "127.0.0.1", page="bare_page")
+
+
+def explorer_served():
+    """The address of ``explorer serve``, and its process."""
+    return _running("explorer", "serve", "--no-browser", page="")
+
+
+@contextlib.contextmanager
+def _running(*command: str, page: str):
+    port = free_port()
+    log = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed below
+    process = subprocess.Popen([sys.executable, "-m", *command, "--port", str(port)], stdout=log, stderr=log)
     address = f"http://127.0.0.1:{port}/"
     try:
-        wait_for(address + "bare_page", process)
+        wait_for(address + page, process)
         yield address, process
     finally:
         process.terminate()
         process.wait()
-        text = log.read_text()
-        log.unlink()
+        log.seek(0)
+        text = log.read()
+        log.close()
         if "Traceback" in text or "ERROR" in text:
             print(text[-3000:])
             raise SystemExit("the server's log has an error")

@@ -19,7 +19,7 @@ from pathlib import Path
 from tornado.httpclient import HTTPRequest
 from tornado.websocket import websocket_connect
 
-from benchmarks.browser import served
+from benchmarks.browser import explorer_served
 from benchmarks.timing import line
 
 VISITORS, SECONDS, MOVES_A_SECOND = 20, 30, 15
@@ -31,7 +31,7 @@ def run() -> None:
     if not Path("/proc").exists():
         print("crowd: reads the server's memory from /proc, which this system does not have, skipped")
         return
-    with served() as (address, process):
+    with explorer_served() as (address, process):
         asyncio.run(_crowd(address, 2, 5))  # imports, kernels and caches belong to the start
         _let_rest(process.pid)
         memory, visitors = [_memory(process.pid)], []
@@ -94,9 +94,9 @@ class _Visitor:
         self.pictures, self.lost, self._leaves = 0, False, False
 
     async def arrive(self) -> None:
-        page = await asyncio.to_thread(lambda: urllib.request.urlopen(self._address + "app", timeout=120).read())
+        page = await asyncio.to_thread(lambda: urllib.request.urlopen(self._address, timeout=120).read())
         token = re.search(r'"token":"([^"]+)"', page.decode())[1]
-        socket = self._address.replace("http", "ws") + "app/ws"
+        socket = self._address.replace("http", "ws") + "ws"
         request = HTTPRequest(socket, headers={"Origin": self._address.rstrip("/")}, request_timeout=120)
         self._socket = await websocket_connect(request, subprotocols=["bokeh", token], max_message_size=2**28)
         await self._reply("ACK")

@@ -16,6 +16,8 @@ from importlib import import_module
 from explorer.engine.audit import AuditReport, adaptive_run, audit, audit_run
 from explorer.engine.batch_estimation import batch_posterior
 from explorer.engine.bound import LdpBest, best_ldp
+from explorer.engine.collection import Answered, Collection, OpenEstimate, open_estimate
+from explorer.engine.data_file import Column, DataFile
 from explorer.engine.estimation import OnlineEstimator
 from explorer.engine.families import FAMILIES, Family, family
 from explorer.engine.information import (
@@ -44,6 +46,8 @@ _WHEN_ASKED_FOR = {
     "FisherMap": "explorer.views.fisher_map",
     "LiveRun": "explorer.views.live_run",
     "MechanismView": "explorer.views.mechanism_view",
+    "Planner": "explorer.views.planner",
+    "YourData": "explorer.views.your_data",
     "study": "explorer.engine.study",
     "summary": "explorer.engine.summary",
 }
@@ -55,9 +59,13 @@ __all__ = [
     "POLICIES",
     "SAMPLERS",
     "SCORES",
+    "Answered",
     "AuditReport",
     "BestInterval",
+    "Collection",
+    "Column",
     "Compare",
+    "DataFile",
     "Estimate",
     "Family",
     "FisherMap",
@@ -67,11 +75,15 @@ __all__ = [
     "Info",
     "Interval",
     "LdpBest",
+    "LiveRun",
     "Mechanism",
+    "MechanismView",
     "NoBestIntervalError",
     "OnlineEstimator",
+    "OpenEstimate",
     "Option",
     "Oracle",
+    "Planner",
     "Policy",
     "Posterior",
     "Prior",
@@ -80,6 +92,7 @@ __all__ = [
     "Step",
     "Surface",
     "Trace",
+    "YourData",
     "adaptive_run",
     "audit",
     "audit_run",
@@ -94,6 +107,7 @@ __all__ = [
     "log_likelihood_gradient",
     "mechanism",
     "monte_carlo_information",
+    "open_estimate",
     "plan",
     "score_function",
     "score_surface",

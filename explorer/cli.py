@@ -198,6 +198,41 @@ def _build_parser() -> argparse.ArgumentParser:
     add("--json", action="store_true", help="print exact numbers as JSON")
     audit.set_defaults(run=_audit)
 
+    collect = commands.add_parser(
+        "collect",
+        help="a private collection from a column of a file: clip, secure noise, estimate",
+        description="Stream a column of a CSV or Parquet file, each value once and in random order, through the "
+        "individuals' side (clip, noise from the operating system) into the estimator. Values are held in memory "
+        "alone: what is printed and written comes from the answers. Asking the same people again costs their privacy "
+        "again.",
+    )
+    add = collect.add_argument
+    add(
+        "--csv", "--parquet", dest="file", required=True, metavar="FILE", help="the file; its first bytes tell the kind"
+    )
+    add("--column", metavar="NAME", help="one number for each person (default: the only column)")
+    add("--epsilon", type=float, required=True, metavar="E", help="privacy level of each answer")
+    add("--mechanism", default="laplace", metavar="NAME", help="laplace, gaussian, randomized_response, piecewise")
+    add("--delta", type=float, default=1e-5, metavar="D", help="delta of the gaussian mechanism (1e-5)")
+    add("--family", default="normal", metavar="NAME", help="the population's family (normal)")
+    add("--df", type=float, metavar="DF", help="degrees of freedom of student_t (default 5)")
+    add(
+        "--expect",
+        type=float,
+        nargs=2,
+        required=True,
+        metavar=("LOW", "HIGH"),
+        help="a rough guess, made without the data: most values lie between these",
+    )
+    add("--most", type=int, default=10_000, metavar="K", help="ask so many people at most, drawn at random (10000)")
+    add("--particles", type=int, default=1000, metavar="N", help="particles of the sampler (1000)")
+    add("--score", default="mu", metavar="NAME", help="what intervals maximise (mu)")
+    add("--width", type=float, metavar="W", help="say how many people a 95 percent interval of mu this narrow took")
+    add("--public", action="store_true", help="the data are public: also print the estimate without privacy")
+    add("--out", metavar="FILE", help="write the answers, their intervals and the estimates to FILE, .csv")
+    add("--json", action="store_true", help="print exact numbers as JSON")
+    collect.set_defaults(run=_collect)
+
     serve = commands.add_parser("serve", help="start the app in the browser", description="Start the app.")
     serve.add_argument("--port", type=int, default=5006, metavar="P", help="port (0: any free one)")
     serve.add_argument("--address", default="127.0.0.1", metavar="A", help="address to listen on")
@@ -213,6 +248,10 @@ def _build_parser() -> argparse.ArgumentParser:
     serve.add_argument(
         "--num-procs", type=int, default=1, metavar="K", help="processes that share the port (default 1)"
     )
+    serve.add_argument(
+        "--computations", type=int, metavar="K", help="so many run at once, others wait (default: cores + 4)"
+    )
+    serve.add_argument("--max-upload", type=int, metavar="MB", help="largest file of Your data (default 20)")
     serve.add_argument("--no-browser", action="store_true", help="do not open a browser")
     serve.set_defaults(run=_serve)
     return parser
@@ -430,15 +469,12 @@ def _audit(options: argparse.Namespace) -> int:
     from dataclasses import asdict
 
     import explorer as ex
+    from explorer.engine.audit import as_coded
 
     settings = {name: getattr(options, name) for name in ("trials", "confidence", "seed")}
     if options.as_coded:
-        slip = ex.mechanism("laplace", 2**0.5 * options.epsilon)
-
-        def as_coded(x, interval, rng):
-            return slip.release(x, interval, rng)
-
-        reports = [ex.audit(as_coded, options.interval, epsilon=options.epsilon, **settings)]
+        release = as_coded(options.epsilon)
+        reports = [ex.audit(release, options.interval, epsilon=options.epsilon, **settings)]
     else:
         names = list(ex.MECHANISMS) if options.mechanism == ["all"] else options.mechanism
         mechanisms = [ex.mechanism(name, options.epsilon, options.delta) for name in names]
@@ -451,6 +487,93 @@ def _audit(options: argparse.Namespace) -> int:
     else:
         print(*reports, sep="\n")
     return int(any(report.violation for report in reports))
+
+
+def _collect(options: argparse.Namespace) -> int:
+    from tqdm import tqdm
+
+    import explorer as ex
+    from explorer.engine.collection import LEVELS, people_needed
+
+    if options.out and Path(options.out).suffix != ".csv":
+        raise ValueError(f"--out must end in .csv, got {options.out!r}")
+    if options.out and not Path(options.out).parent.is_dir():  # told now: nobody can be asked again
+        raise ValueError(f"--out {options.out} cannot be written: there is no such folder")
+    mechanism = ex.mechanism(options.mechanism, options.epsilon, options.delta)
+    prior = ex.SemiConjugatePrior.expecting(*options.expect)
+    estimator = ex.OnlineEstimator(
+        mechanism=mechanism,
+        epsilon=options.epsilon,
+        family=_family(options),
+        particles=options.particles,
+        score=options.score,
+        prior=prior,
+    )
+    file = ex.DataFile(options.file)
+    if options.column is None and len(file.columns) > 1:
+        raise ValueError(f"--column must be one of {', '.join(map(repr, file.columns))}")
+    column = file.read(options.column or file.columns[0])
+    opened = ex.open_estimate(column.values, estimator.family)._asdict() if options.public else None
+    collection = ex.Collection(column.values, estimator, options.most)
+    rows = []
+    try:
+        for step in tqdm(collection, total=collection.people, delay=1, disable=not sys.stderr.isatty(), leave=False):
+            rows.append((step.t, *step.interval, step.y, *step.posterior.quantiles(LEVELS).ravel().tolist()))
+    except ImportError as error:
+        raise ValueError(str(error)) from None
+    if options.out:
+        _write_answers(options.out, rows)
+    widths = [row[8] - row[4] for row in rows]
+    needed = None if options.width is None else people_needed(widths, options.width)
+    if options.json:
+        found = {
+            "people": len(rows),
+            "rows": column.values.size,
+            "missing": column.missing,
+            "epsilon": mechanism.epsilon,
+            "delta": mechanism.delta,
+            "mu": dict(zip(map(str, LEVELS), rows[-1][4::2], strict=True)),
+            "sigma": dict(zip(map(str, LEVELS), rows[-1][5::2], strict=True)),
+            "width": options.width,
+            "people_needed": needed,
+            "without_privacy": opened,
+        }
+        print(json.dumps(found, indent=2))
+        return 0
+    print(f"{mechanism!r}, {estimator.family!r} population, column {column.name!r}")
+    for note in file.notes:
+        print(f"{note}.")
+    if column.missing:
+        print(f"{column.missing} empty cells were left out.")
+    if len(rows) < column.values.size:
+        print(f"{len(rows)} of {column.values.size} people were asked, drawn at random.")
+    print("After t answers: posterior medians and 95 % intervals")
+    shown = [row for row in rows if row[0] in _SHOWN or row is rows[-1]]
+    cells = ([f"{row[0]}", *(f"{row[k]:.5g}" for k in (6, 4, 8, 7, 5, 9))] for row in shown)
+    _print_table(["t", "mu", "from", "to", "sigma", "from", "to"], cells)
+    if options.width is not None:
+        told = "was not reached" if needed is None else f"took {needed} people"
+        print(f"A 95 % interval of mu of width {options.width:g} {told}; the last is {widths[-1]:.3g} wide.")
+    if opened:
+        print(
+            "Without privacy, from public data: mu = {mu:.6g} ± {standard_error:.2g}, sigma = {sigma:.5g}".format(
+                **opened
+            )
+        )
+    if options.out:
+        print(f"Wrote {options.out}: answers and estimates, nobody's value")
+    return 0
+
+
+def _write_answers(path: str, rows: list[tuple]) -> None:
+    names = [f"{side}_{level}" for level in ("2.5%", "50%", "97.5%") for side in ("mu", "sigma")]
+    try:
+        with Path(path).open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(["t", "left", "right", "y", *names])
+            writer.writerows([row[0], *map(repr, row[1:])] for row in rows)
+    except OSError as error:
+        raise ValueError(f"--out {path} cannot be written: {error.strerror}") from None
 
 
 def _study(options: argparse.Namespace) -> int:
@@ -556,4 +679,6 @@ def _serve(options: argparse.Namespace) -> int:
         allow_origin=options.allow_origin,
         basic_auth=options.basic_auth,
         num_procs=options.num_procs,
+        computations=options.computations,
+        max_upload=options.max_upload,
     )

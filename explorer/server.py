@@ -6,6 +6,7 @@ import re
 import signal
 import threading
 import time
+import traceback
 from pathlib import Path
 
 #: A host name or address with an optional port, as a browser sends it in its Origin.
@@ -35,8 +36,11 @@ def serve(
     allow_origin: list[str] | None = None,
     basic_auth: str | None = None,
     num_procs: int = 1,
+    computations: int | None = None,
+    max_upload: int | None = None,
 ) -> int:
     """Serve until interrupted."""
+    _set_limits({"EXPLORER_COMPUTATIONS": computations, "EXPLORER_UPLOAD_MB": max_upload})
     options = _options(port, address, allow_origin, basic_auth, num_procs)
     import panel as pn
 
@@ -54,6 +58,14 @@ def serve(
     return 0
 
 
+def _set_limits(limits: dict[str, int | None]) -> None:
+    for name, value in limits.items():
+        if value is not None:
+            if value < 1:
+                raise ValueError(f"a limit must be at least 1, got {value}")
+            os.environ[name] = str(value)
+
+
 def _end_together() -> None:
     """The processes that will be forked end when this one does, however that ends; else they would keep the port."""
     parent = os.getpid()
@@ -68,13 +80,17 @@ def _end_together() -> None:
 
 def _let_visitors_leave() -> None:
     """Somebody who closes the page while an answer is on its way is no error: nothing about it in the log."""
+    from bokeh.server import connection
     from tornado.websocket import WebSocketClosedError
 
     def not_gone(record: logging.LogRecord) -> bool:
-        gone = record.exc_info is not None and isinstance(record.exc_info[1], WebSocketClosedError)
+        _, error, trace = record.exc_info or (None, None, None)
+        gone = isinstance(error, WebSocketClosedError)
+        if isinstance(error, AssertionError):  # Bokeh's ping was the first to notice that they left
+            gone = traceback.extract_tb(trace)[-1].filename == connection.__file__
         return not gone and "connection was closed" not in record.getMessage()
 
-    for name in ("asyncio", "bokeh.server.views.ws"):
+    for name in ("asyncio", "bokeh.server.views.ws", "tornado.application"):
         logging.getLogger(name).addFilter(not_gone)
 
 

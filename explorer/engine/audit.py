@@ -26,7 +26,7 @@ from scipy import special
 from explorer.engine.arguments import finite_array, positive, probability, seeded, whole
 from explorer.engine.estimation import OnlineEstimator
 from explorer.engine.interval import Interval
-from explorer.engine.mechanisms import GaussianMechanism, Mechanism, RandomizedResponse
+from explorer.engine.mechanisms import GaussianMechanism, LaplaceMechanism, Mechanism, RandomizedResponse
 
 #: Of the two values, as multiples of the interval's width from its midpoint: its ends, and far outside,
 #: where a clip that is forgotten shows.
@@ -152,6 +152,19 @@ def audit(
     answers = {value: _answers(draw, value, interval, rng, trials) for value in values}
     lower, event = measured(answers, confidence, delta)
     return AuditReport(claim, epsilon, delta, confidence, trials, max(lower, 0.0), event, analytic)
+
+
+def as_coded(epsilon: float) -> Callable:
+    """The release of the author's published code, which takes the scale of its noise for a standard deviation.
+
+    Its noise is sqrt(2) too small: what claims ``epsilon`` has sqrt(2) times as much.
+    """
+    slip = LaplaceMechanism(math.sqrt(2) * positive("epsilon", epsilon))
+
+    def as_coded(x, interval, rng):
+        return slip.release(x, interval, rng)
+
+    return as_coded
 
 
 def _answers(draw: Callable, value: float, interval: Interval, rng, trials: int) -> np.ndarray:

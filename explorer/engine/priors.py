@@ -12,6 +12,7 @@ A draw is the quantile of two uniform numbers, so that runs with one seed stay c
            [-106.18,    4.36]])
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -81,6 +82,18 @@ class SemiConjugatePrior(Prior):
         self._within = float(special.gammaincc(self.shape, self.scale / LARGEST_SIGMA**2))
         if self._within < 0.9:
             raise ValueError(f"shape must be larger, got {shape!r}: sigma would mostly be beyond {LARGEST_SIGMA:g}")
+
+    @classmethod
+    def expecting(cls, low: float, high: float) -> "SemiConjugatePrior":
+        """For a rough guess, made without looking at any data: most values lie between ``low`` and ``high``.
+
+        mu is around their middle, give or take their distance; sigma is as likely below a quarter of it as above, with
+        the paper's shape, whose heavy tail forgives a guess that is wrong by a factor of ten.
+        """
+        low, high = finite("low", low), finite("high", high)
+        if not low < high:
+            raise ValueError(f"low must be below high, got {low:g} and {high:g}")
+        return cls((low + high) / 2, (high - low) ** 2, 1.0, math.log(2) * ((high - low) / 4) ** 2)
 
     def __repr__(self) -> str:
         arguments = ", ".join(f"{name}={value:g}" for name, value in self._parameters.items())

@@ -19,6 +19,7 @@ from explorer.engine.mechanisms import MECHANISMS
 from explorer.engine.replicate import METHODS
 from explorer.engine.study import carry_out, plan
 from explorer.models.experiment import Experiment
+from explorer.models.limits import check_work
 
 #: Combinations of a method and a mechanism that one picture can hold.
 MOST_SERIES = 8
@@ -84,6 +85,9 @@ class Comparison(param.Parameterized):
         if len(self.methods) * len(self.mechanisms) > MOST_SERIES:
             raise ValueError(f"choose at most {MOST_SERIES} combinations of a method and a mechanism")
         cells = plan(**self.settings(), prior=None, options=None)
+        now = self.experiment
+        latent = any(method.startswith("resample_move") for method in self.methods)
+        check_work("resample_move" if latent else "marginal", now.particles, now.n, len(cells))
         return sorted(cells, key=lambda cell: cell["replicate"])
 
     def compute(self) -> pd.DataFrame:

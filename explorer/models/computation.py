@@ -15,9 +15,11 @@ them never sees a result older than one seen before.
 """
 
 import asyncio
+import contextvars
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any, ClassVar
 
@@ -25,6 +27,7 @@ import param
 
 from explorer.engine.threads import Stopped, stoppable
 from explorer.models.experiment import Experiment
+from explorer.models.limits import computations
 
 #: For so many seconds of work, the first result of a superseded request is waited for.
 GRACE = 0.25
@@ -124,7 +127,7 @@ class Computation(param.Parameterized):
         try:
             results = self.work()
             while not superseded():
-                result = await asyncio.to_thread(advance)
+                result = await _in_turn(advance)
                 if result is _END or self._closed.is_set():
                     return
                 self._publish(result)
@@ -158,6 +161,17 @@ def _for_defaults(model_class: type[Computation]) -> Any:
     return model_class().compute()
 
 
+@cache
+def _workers() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(computations(), thread_name_prefix="explorer computation")
+
+
+async def _in_turn(work: Callable[[], Any]) -> Any:
+    """In one of the threads that all visitors share; who finds none free waits."""
+    context = contextvars.copy_context()
+    return await asyncio.get_running_loop().run_in_executor(_workers(), context.run, work)
+
+
 _END = object()
 
 
@@ -167,7 +181,8 @@ def _next(results: Iterator[Any], asked: Callable[[], bool]) -> Any:
 
 
 def _sentence(error: Exception) -> str:
-    return str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+    told = isinstance(error, ValueError | ImportError)  # which say what is missing
+    return str(error) if told else f"{type(error).__name__}: {error}"
 
 
 class _Reporter:

@@ -15,6 +15,7 @@ from explorer.engine.information import classical_information, fisher_informatio
 from explorer.engine.optimum import best_interval, best_near
 from explorer.engine.simulation import FIXED_HALF_WIDTH, Trace, simulate
 from explorer.models.computation import Computation
+from explorer.models.limits import check_work
 
 #: A preview has so many particles; below twice that, the run itself is as quick.
 PREVIEW_PARTICLES = 100
@@ -90,6 +91,7 @@ class LiveRun(Computation):
 
     def work(self):
         settings = self.settings()
+        check_work(settings["sampler"], settings["particles"], settings["n"])
         mechanism, family = self.experiment.chosen_mechanism, self.experiment.chosen_family
         mu, sigma, particles = settings["mu"], settings["sigma"], settings["particles"]
         window = Window.around(mu, sigma, None if self.result is None else self.result.window)

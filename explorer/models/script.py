@@ -25,6 +25,11 @@ def _text(value) -> str:
     return repr(value)
 
 
+def family_argument(name: str, df: float):
+    """A family by its name, if that says all."""
+    return StudentT(df) if name == "student_t" else name
+
+
 def run_script(runs: Runs) -> str:
     """The adaptive run, and the other beside it if there is one."""
     settings = {name: value for name, value in runs.settings.items() if value is not None}
@@ -74,6 +79,41 @@ def mechanism_script(experiment, picture) -> str:
             "print(y, loss, log_p)",
         ]
     )
+
+
+def collection_script(found) -> str:
+    """The same collection from a file of one's own; its noise and its order are others each time."""
+    settings = {
+        name: found.settings[name] for name in ("epsilon", "mechanism", "particles", "policy", "score", "sampler")
+    }
+    settings["family"] = family_argument(found.settings["family"], found.settings["df"])
+    if found.settings["mechanism"] == "gaussian":
+        settings["delta"] = found.settings["delta"]
+    if found.settings["best"] is not None:
+        settings["best"] = found.settings["best"]
+    low, high = found.settings["expected"]
+    estimator = call("ex.OnlineEstimator", settings).removesuffix(")")
+    return "\n".join(
+        [
+            "import explorer as ex",
+            "",
+            f"column = ex.DataFile('your_file.csv').read({found.settings['column']!r})",
+            f"estimator = {estimator}    prior=ex.SemiConjugatePrior.expecting({low!r}, {high!r}),",
+            ")",
+            f"for answered in ex.Collection(column.values, estimator, most={found.settings['most']!r}):",
+            "    pass",
+            "print(estimator.posterior.quantiles([0.025, 0.5, 0.975]))",
+        ]
+    )
+
+
+def plan_script(model, plan) -> str:
+    """The options of a plan."""
+    epsilon, n = plan.given
+    settings = {"standard_error": plan.standard_error, "sigma": plan.sigma}
+    settings |= {"epsilon": epsilon} if n is None else {"n": n}
+    settings |= {"family": family_argument(model.experiment.family, model.experiment.df), "delta": plan.delta}
+    return f"import explorer as ex\n\nfor option in {call('ex.plan', settings)}:\n    print(option)"
 
 
 def comparison_script(model) -> str:

@@ -3,11 +3,15 @@
 import numpy as np
 import pandas as pd
 
+from explorer.engine.collection import LEVELS
 from explorer.engine.information import Surface
+from explorer.engine.planner import Option
+from explorer.models.data_collection import Collected
 from explorer.models.epsilon_curve import Curve
 from explorer.models.exact_posterior import JointPicture
 from explorer.models.live_run import Runs
 from explorer.models.mechanism_densities import MechanismPicture
+from explorer.models.planning import Plan
 
 
 def runs_table(runs: Runs) -> pd.DataFrame:
@@ -35,6 +39,19 @@ def runs_table(runs: Runs) -> pd.DataFrame:
         }
         frames.append(pd.DataFrame(columns))
     return pd.concat(frames, ignore_index=True)
+
+
+def collected_table(found: Collected) -> pd.DataFrame:
+    """One row an answer: what was asked and answered, and what is known after that; nobody's value."""
+    columns = {"t": np.arange(1, found.y.size + 1), "left": found.left, "right": found.right, "y": found.y}
+    for k, level in enumerate(LEVELS):
+        columns |= {f"{side}_{100 * level:g}%": found.quantiles[:, k, j] for j, side in enumerate(("mu", "sigma"))}
+    return pd.DataFrame(columns)
+
+
+def plan_table(plan: Plan) -> pd.DataFrame:
+    """The options of a plan."""
+    return pd.DataFrame(plan.options, columns=Option._fields)
 
 
 def joint_table(picture: JointPicture) -> pd.DataFrame:

@@ -50,6 +50,13 @@ def widget(parameter: param.Parameter, **options):
     raise TypeError(f"no widget for {parameter!r}")
 
 
+def number_input(parameter: param.Parameter | None = None, **options):
+    """A field for a number that has no natural range, for a parameter or for itself."""
+    made = pmui.IntInput if isinstance(parameter, param.Integer) else pmui.FloatInput
+    options = {"sizing_mode": "stretch_width"} | options
+    return made(**options) if parameter is None else made.from_param(parameter, label=parameter.label, **options)
+
+
 def _widen(parameter: param.Parameter) -> None:
     """A value outside the slider's usual range, from an address say, must still be on the slider."""
     value = getattr(parameter.owner, parameter.name)

@@ -8,27 +8,37 @@ import panel_material_ui as pmui
 import param
 
 from explorer.models.comparison import Comparison
+from explorer.models.data_collection import DataCollection
 from explorer.models.experiment import GROUPS, Experiment
 from explorer.models.fisher_surface import FisherSurface
 from explorer.models.live_run import LiveRun as LiveRunModel
 from explorer.models.mechanism_densities import MechanismDensities
+from explorer.models.planning import Planning
 from explorer.views.address import Address
 from explorer.views.compare import Compare
 from explorer.views.controls import group
 from explorer.views.fisher_map import FisherMap
 from explorer.views.live_run import LiveRun
 from explorer.views.mechanism_view import MechanismView
+from explorer.views.planner import Planner
 from explorer.views.session import at_end
+from explorer.views.your_data import YourData
 
-_TABS = ("Live run", "Fisher map", "Mechanism", "Compare")
+#: The tabs: what the address calls them, and their titles.
+_TABS = {
+    "run": "Live run",
+    "fisher": "Fisher map",
+    "mechanism": "Mechanism",
+    "compare": "Compare",
+    "plan": "Plan",
+    "data": "Your data",
+}
 
 
 class Dashboard(param.Parameterized):
     """Composes the views around one experiment."""
 
-    tab = param.Selector(
-        default="run", objects=["run", "fisher", "mechanism", "compare"], doc="Which tab is open, for the address."
-    )
+    tab = param.Selector(default="run", objects=list(_TABS), doc="Which tab is open, for the address.")
 
     def __init__(self, search: str = "", **params):
         super().__init__(**params)
@@ -37,7 +47,9 @@ class Dashboard(param.Parameterized):
         parameters = {name: self.experiment for name in self.experiment.param if name != "name"}
         comparison = Comparison(experiment=self.experiment)
         parameters |= {"first": mechanism, "second": mechanism, "tab": self}
+        planning = Planning(experiment=self.experiment)
         parameters |= dict.fromkeys(("methods", "mechanisms", "epsilons", "replicates"), comparison)
+        parameters |= dict.fromkeys(("standard_error", "given", "people"), planning)
         self.address = Address(parameters)
         self.problems = self.address.read(search)
         self.views = (
@@ -45,6 +57,8 @@ class Dashboard(param.Parameterized):
             FisherMap(model=FisherSurface(experiment=self.experiment), active=False),
             MechanismView(model=mechanism, active=False),
             Compare(model=comparison, active=False),
+            Planner(model=planning, active=False),
+            YourData(model=DataCollection(experiment=self.experiment), active=False),
         )
         self.views[self.param.tab.objects.index(self.tab)].recall()
         self._notice = pmui.Alert(
@@ -54,7 +68,7 @@ class Dashboard(param.Parameterized):
         # to build it anew each time takes a second or two.
         chosen = self.param.tab.objects.index(self.tab)
         self._tabs = pmui.Tabs(
-            *[(title, pn.Spacer(height=0)) for title in _TABS], active=chosen, sizing_mode="stretch_width"
+            *[(title, pn.Spacer(height=0)) for title in _TABS.values()], active=chosen, sizing_mode="stretch_width"
         )
         self._panels = [
             pn.Column(*([view.main] if k == chosen else []), visible=k == chosen, sizing_mode="stretch_width")

@@ -111,6 +111,23 @@ class View(pn.viewable.Viewer):
         )
 
 
+class OnDemandView(View):
+    """Computes when somebody asks for it, and not by itself."""
+
+    async def _refresh(self, *events) -> None:
+        """The settings are read when it is asked for."""
+
+    async def _on_active(self, *events) -> None:
+        """Nothing to catch up with."""
+
+    def recall(self) -> None:
+        """Nothing is known before it is asked for."""
+
+    def start(self) -> None:
+        if pn.state.curdoc is not None and pn.state.curdoc.session_context is not None:
+            at_end(self.close)
+
+
 def side_by_side(*parts, narrowest: int = 400) -> pn.Row:
     """Beside each other where there is room, below each other on a phone."""
     for part in parts:

@@ -111,7 +111,7 @@ def test_a_steady_drag_still_shows_first_results():
     assert all(kind == "preview" for _, kind in seen)
 
 
-@pytest.mark.parametrize(("pause", "limit"), [(0, 4 * GRACE), (0.001, PATIENCE)], ids=["works", "waits"])
+@pytest.mark.parametrize(("pause", "limit"), [(0, 6 * GRACE), (0.001, PATIENCE)], ids=["works", "waits"])
 def test_a_first_result_that_takes_too_long_is_not_waited_for(pause, limit):
     model = Counting()
     model.first, model.pause = 60.0, pause
@@ -181,7 +181,10 @@ def test_shared_work_stops_between_its_pieces():
     assert 3 <= len(done) < 20
 
 
-@pytest.mark.parametrize("settings", [{}, {"sampler": "resample_move"}, {"sampler": "grid"}, {"family": "student_t"}])
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"sampler": "resample_move", "n": 1000, "particles": 1000}, {"sampler": "grid"}, {"family": "student_t"}],
+)
 def test_real_runs_with_many_particles_stop_in_the_middle(settings):
     """How soon, in milliseconds, is measured by ``python -m benchmarks stopping``."""
     looks = 0
@@ -192,5 +195,5 @@ def test_real_runs_with_many_particles_stop_in_the_middle(settings):
         return looks > 300
 
     with stoppable(enough), pytest.raises(Stopped):
-        list(LiveRun(n=2000, particles=5000, compare=False, **settings).work())
+        list(LiveRun(**({"n": 2000, "particles": 5000, "compare": False} | settings)).work())
     assert looks < 320  # those that had been handed to other threads already

@@ -1,0 +1,119 @@
+"""A collection of real answers: people answer once each, in random order, and nothing but their answers is kept.
+
+    >>> from explorer.engine.estimation import OnlineEstimator
+    >>> from explorer.engine.priors import SemiConjugatePrior
+    >>> prior = SemiConjugatePrior.expecting(0, 100)
+    >>> estimator = OnlineEstimator(1.0, "randomized_response", prior=prior, particles=50)
+    >>> collection = Collection([40.0, 50.0, 60.0], estimator)
+    >>> len([step.y for step in collection]), collection.people
+    (3, 3)
+
+Each value goes through the individual's side alone: it is clipped to the interval that is asked for, and noise from
+the operating system's randomness is added. What comes after sees answers and intervals. That protects people from
+whoever sees the results, if this program runs where they trust it; in a real survey the individual's side runs with the
+individual.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import scipy  # loads scipy.optimize when first used
+
+from explorer.engine.arguments import finite_array, whole
+from explorer.engine.compiled import map_scalar
+from explorer.engine.estimation import OnlineEstimator
+from explorer.engine.families import Family, Normal, family as find_family
+from explorer.engine.information import classical_information
+from explorer.engine.interval import Interval
+from explorer.engine.samplers import Posterior
+from explorer.engine.secure import secure
+
+#: The levels of the median and of the 95 % credible interval.
+LEVELS = (0.025, 0.5, 0.975)
+#: A fit without privacy looks at so many values at most.
+_MOST_FITTED = 200_000
+
+
+class Answered(NamedTuple):
+    """One individual's answer, and what is known after it. The value itself is not part of it."""
+
+    t: int
+    y: float
+    interval: Interval
+    posterior: Posterior
+
+
+class Collection(Iterator[Answered]):
+    """Lets people answer, one with each step; those who have answered are forgotten.
+
+    ``most`` of them, drawn at random, are asked; all by default. The order cannot be seeded, nor can the noise.
+    """
+
+    def __init__(self, values: Sequence[float], estimator: OnlineEstimator, most: int | None = None) -> None:
+        values = finite_array("values", values)
+        if values.ndim != 1 or not values.size:
+            raise ValueError(f"values must be a sequence of numbers, got an array of shape {values.shape}")
+        self.people = values.size if most is None else min(values.size, whole("most", most, 1))
+        self.estimator = estimator
+        order = np.random.default_rng().choice(values.size, self.people, replace=False)
+        self._waiting = values[order]
+        self._t = 0
+
+    def __next__(self) -> Answered:
+        if self._t == self.people:
+            raise StopIteration
+        interval = self.estimator.interval
+        y = self.estimator.mechanism.release(float(self._waiting[self._t]), interval, secure)
+        self._waiting[self._t] = np.nan
+        self._t += 1
+        self.estimator.observe(y)
+        return Answered(self._t, y, interval, self.estimator.posterior)
+
+
+def people_needed(width: np.ndarray, wanted: float) -> int | None:
+    """After how many answers the widths stay at or below what is wanted; None if they never do."""
+    wide = np.flatnonzero(np.asarray(width) > wanted)
+    needed = int(wide[-1]) + 2 if wide.size else 1
+    return needed if needed <= np.size(width) else None
+
+
+class OpenEstimate(NamedTuple):
+    """What the values themselves say, without any privacy: maximum likelihood and the standard error of mu."""
+
+    mu: float
+    sigma: float
+    standard_error: float
+
+
+def open_estimate(values: Sequence[float], family: str | Family = "normal") -> OpenEstimate:
+    """The answer without privacy, from the values themselves: only for data that are public."""
+    values, family = finite_array("values", values), find_family(family)
+    if isinstance(family, Normal):
+        mu, sigma = float(values.mean()), float(values.std())
+    else:
+        mu, sigma = _fitted(values, family)
+    error = sigma / np.sqrt(values.size * classical_information(family)[0, 0])
+    return OpenEstimate(mu, sigma, float(error))
+
+
+def _fitted(values: np.ndarray, family: Family) -> tuple[float, float]:
+    some = values if values.size <= _MOST_FITTED else np.random.default_rng().choice(values, _MOST_FITTED, False)
+    low, middle, high = np.quantile(some, [0.25, 0.5, 0.75])
+    quartiles = family.ppf([0.25, 0.5, 0.75])
+    scale = (high - low) / (quartiles[2] - quartiles[0])
+    if not scale > 0:
+        return float(middle), 0.0
+    standard = (some - middle) / scale
+
+    def loss(point):
+        return point[1] - _log_density((standard - point[0]) / np.exp(point[1]), family).mean()
+
+    # g's median need not be 0.
+    start = [float(-quartiles[1]), 0.0]
+    mu, log_sigma = scipy.optimize.minimize(loss, start, method="Nelder-Mead", options={"xatol": 1e-6, "fatol": 0}).x
+    return float(middle + scale * mu), float(scale * np.exp(log_sigma))
+
+
+def _log_density(z: np.ndarray, family: Family) -> np.ndarray:
+    return map_scalar(family.code[0], family.shape, family.norm, z)

@@ -1,0 +1,250 @@
+"""Somebody's file: its columns, and the numbers of one of them.
+
+    >>> file = DataFile(b"name;income\\nAda;1,5\\nBob;\\n", "people.csv")
+    >>> file.columns
+    ['name', 'income']
+    >>> column = file.read("income")
+    >>> column.values, column.missing
+    (array([1.5]), 1)
+
+CSV (with commas, semicolons, tabs or bars; decimal points or commas; UTF-8, UTF-16 or Windows-1252; with a header or
+without) and Parquet. What cannot be used is refused with a ValueError that names the column and counts the cells. The
+values are sensitive: no message holds one of them.
+"""
+
+import csv
+import io
+import itertools
+import math
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+#: A file with more rows than this is refused: it would not fit into the memory of an ordinary machine.
+MOST_ROWS = 100_000_000
+#: Parquet is read in pieces of so many rows.
+_PIECE = 1 << 20
+#: How a table looks is told from so many of its lines.
+_SAMPLE = 50
+_DELIMITERS = ("\t", ";", "|", ",")
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?$")
+_THOUSANDS = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+$")
+#: How people write that there is nothing.
+_EMPTY = {"", "na", "n/a", "#n/a", "nan", "null", "none", "<na>", "-", "."}
+#: How files begin that people take for tables.
+_OTHER_KINDS = {
+    b"PK\x03\x04": "an Excel workbook or another archive: save the sheet as CSV",
+    b"\xd0\xcf\x11\xe0": "an old Excel workbook: save the sheet as CSV",
+    b"\x1f\x8b": "compressed: unpack it first",
+    b"%PDF": "a PDF: it holds no table that could be read safely",
+}
+
+
+class Column(NamedTuple):
+    """The numbers of one column, in the order of its rows, and how many cells were empty."""
+
+    name: str
+    values: np.ndarray
+    missing: int
+
+
+class DataFile:
+    """A CSV or Parquet file, from its bytes or its path; which of the two it is, its first bytes tell."""
+
+    def __init__(self, content: bytes | str | Path, name: str | None = None) -> None:
+        self.name = name or (Path(content).name if isinstance(content, str | Path) else "the file")
+        if isinstance(content, str | Path):
+            try:
+                content = Path(content).read_bytes()
+            except OSError as error:
+                raise ValueError(f"{content} cannot be read: {error.strerror}") from None
+        if not content.strip():
+            raise ValueError(f"{self.name} is empty")
+        for beginning, what in _OTHER_KINDS.items():
+            if content.startswith(beginning):
+                raise ValueError(f"{self.name} is {what}")
+        self._table = (_Parquet if content.startswith(b"PAR1") else _Csv)(content, self.name)
+
+    def __repr__(self) -> str:
+        return f"<DataFile {self.name!r} with {len(self.columns)} columns>"
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns' names; those that stand twice are numbered."""
+        return list(self._table.columns)
+
+    @property
+    def notes(self) -> list[str]:
+        """What was assumed about the file, a sentence each."""
+        return list(self._table.notes)
+
+    def read(self, column: str) -> Column:
+        """The numbers of one column."""
+        if column not in self._table.columns:
+            raise ValueError(f"{self.name} has no column {column!r}; it has {_listed(self._table.columns)}")
+        values = self._table.read(column)
+        infinite = np.flatnonzero(np.isinf(values))
+        if infinite.size:
+            raise ValueError(f"column {column!r} has {_cells(infinite)} infinite")
+        present = values[~np.isnan(values)]
+        if not present.size:
+            raise ValueError(f"column {column!r} has no numbers")
+        return Column(column, present, values.size - present.size)
+
+
+class _Csv:
+    def __init__(self, content: bytes, name: str) -> None:
+        self._name, self.notes = name, []
+        self._text = re.sub(r"\A(?:[ \t]*[\r\n])+", "", self._decoded(content))
+        sample = [line for line in self._text[: 1 << 20].splitlines() if line.strip()][:_SAMPLE]
+        self._delimiter = _delimiter(sample) if sample else ","
+        first = next(self._rows(), None)
+        if first is None:
+            raise ValueError(f"{name} is empty")
+        self._header = not any(map(_is_number, first))
+        if not self._header:
+            self.notes.append("The first row holds numbers, so the columns have no names")
+        self.columns = _told_apart(first if self._header else [""] * len(first))
+
+    def _decoded(self, content: bytes) -> str:
+        if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+            encoding = "utf-16"
+        elif b"\0" in content:
+            raise ValueError(f"{self._name} is not a text file")
+        else:
+            encoding = "utf-8-sig"
+        try:
+            return content.decode(encoding)
+        except UnicodeDecodeError:
+            self.notes.append("It is not UTF-8: read as Windows-1252")
+            return content.decode("cp1252", errors="replace")
+
+    def _rows(self) -> Iterator[list[str]]:
+        """All rows that hold anything, their cells stripped, and as many in each as there are columns at the most."""
+        reader = csv.reader(io.StringIO(self._text, newline=""), delimiter=self._delimiter, strict=True)
+        width = None
+        try:
+            for row in reader:
+                cells = [cell.strip() for cell in row]
+                width = width or len(cells)
+                if any(cells[width:]):
+                    raise ValueError(
+                        f"{self._name} cannot be read as CSV: line {reader.line_num} has more cells than the first"
+                    )
+                if any(cells):
+                    yield cells
+        except csv.Error:
+            raise ValueError(f"{self._name} cannot be read as CSV: line {reader.line_num} is damaged") from None
+
+    def read(self, column: str) -> np.ndarray:
+        """All cells of a column, NaN where they are empty."""
+        at = self.columns.index(column)
+        rows = itertools.islice(self._rows(), int(self._header), None)
+        cells = [row[at] if at < len(row) else "" for row in rows]
+        if not cells:
+            raise ValueError(f"{self._name} has a header and no rows")
+        odd = [cell for cell in cells if "," in cell]
+        if odd and all(map(_DECIMAL_COMMA.match, odd)):
+            if all(map(_THOUSANDS.match, odd)) or any("." in cell for cell in cells):
+                raise ValueError(
+                    f"column {column!r} has numbers with a comma that may be a decimal comma or separate thousands: "
+                    "write them with a decimal point alone"
+                )
+            self.notes = [*dict.fromkeys([*self.notes, "Commas were read as decimal commas"])]
+            cells = [cell.replace(",", ".") for cell in cells]
+        numbers = np.array([math.nan if cell.lower() in _EMPTY else _number(cell) for cell in cells], dtype=object)
+        text = np.flatnonzero([number is None for number in numbers])
+        if text.size:
+            raise ValueError(f"column {column!r} has {_cells(text)} not a number")
+        return numbers.astype(float)
+
+
+class _Parquet:
+    notes: tuple[str, ...] = ()
+
+    def __init__(self, content: bytes, name: str) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as parquet
+
+        self._name = name
+        try:
+            self._file = parquet.ParquetFile(pa.BufferReader(content))
+            self._schema, rows = self._file.schema_arrow, self._file.metadata.num_rows
+        except (pa.ArrowException, OSError, ValueError):
+            raise ValueError(f"{name} cannot be read as Parquet: it is damaged") from None
+        if rows > MOST_ROWS:
+            raise ValueError(f"{name} has {rows:,} rows, more than the {MOST_ROWS:,} that can be read")
+        if not rows:
+            raise ValueError(f"{name} has no rows")
+        self.columns = _told_apart(self._schema.names)
+
+    def read(self, column: str) -> np.ndarray:
+        """All cells of a column, NaN where they are empty."""
+        import pyarrow as pa
+        import pyarrow.compute as compute
+
+        at = self.columns.index(column)
+        kind, name = self._schema.types[at], self._schema.names[at]
+        if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
+            raise ValueError(f"column {column!r} does not hold numbers but {str(kind)[:40]}")
+        if self._schema.names.count(name) > 1:
+            raise ValueError(f"column {name!r} stands more than once in {self._name}: give its columns different names")
+        try:
+            batches = self._file.iter_batches(_PIECE, columns=[name])
+            numbers = (compute.cast(batch.column(0), pa.float64(), safe=False) for batch in batches)
+            return np.concatenate([piece.to_numpy(zero_copy_only=False) for piece in numbers])
+        except (pa.ArrowException, OSError, ValueError):
+            raise ValueError(f"{self._name} cannot be read as Parquet: it is damaged") from None
+
+
+def _delimiter(lines: list[str]) -> str:
+    """What separates the cells: what cuts every line into as many; otherwise what cuts most lines alike."""
+    widths = {}
+    for delimiter in _DELIMITERS:
+        try:
+            widths[delimiter] = [len(row) for row in csv.reader(lines, delimiter=delimiter) if row]
+        except csv.Error:
+            continue
+        if min(widths[delimiter]) == max(widths[delimiter]) > 1:
+            return delimiter
+    if all(map(_is_number, lines[1:])) and "," not in lines[0]:
+        return ";"  # one column, with decimal commas perhaps
+    cuts = {delimiter: sum(width > 1 for width in found) for delimiter, found in widths.items()}
+    return max(cuts, key=cuts.get, default=",")
+
+
+def _told_apart(names: list[str]) -> list[str]:
+    found: list[str] = []
+    for number, name in enumerate(names, start=1):
+        name = base = " ".join(name.split()) or f"column {number}"
+        again = 1
+        while name in found:
+            again += 1
+            name = f"{base} ({again})"
+        found.append(name)
+    return found
+
+
+def _is_number(text: str) -> bool:
+    number = _number(text.replace(",", ".", 1))
+    return number is not None and math.isfinite(number)
+
+
+def _number(text: str) -> float | None:
+    try:
+        return None if "_" in text else float(text)
+    except ValueError:
+        return None
+
+
+def _cells(rows: np.ndarray) -> str:
+    first = f"the first in row {int(rows[0]) + 1}"
+    return f"{rows.size} cells ({first}) that are" if rows.size > 1 else f"a cell (row {int(rows[0]) + 1}) that is"
+
+
+def _listed(names: list[str]) -> str:
+    shown = ", ".join(repr(name) for name in names[:20])
+    return shown + (f" and {len(names) - 20} more" if len(names) > 20 else "")

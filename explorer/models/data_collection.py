@@ -1,0 +1,187 @@
+"""Your data: a file's column, streamed once through the individuals' side into the estimator.
+
+>>> model = DataCollection(mechanism="randomized_response", particles=100, expected=(0, 100))
+>>> model.take(b"age\\n" + b"\\n".join(b"%d" % age for age in range(20, 60)), "people.csv")
+>>> model.column, len(model.compute().y), model.columns
+('age', 40, [])
+
+The file is held until its values have been asked, and no longer: results, messages and downloads are made from answers
+alone, and a second collection needs the file again.
+"""
+
+import time
+from typing import NamedTuple
+
+import numpy as np
+import param
+
+from explorer.engine.collection import LEVELS, Collection, OpenEstimate, open_estimate, people_needed
+from explorer.engine.data_file import DataFile
+from explorer.engine.estimation import OnlineEstimator
+from explorer.engine.priors import SemiConjugatePrior
+from explorer.engine.threads import stop_if_asked
+from explorer.models.computation import Computation
+from explorer.models.limits import check_work, largest_upload
+
+#: So many of a file's people are asked.
+MOST_PEOPLE = 10_000
+#: What is known is shown anew so often, in seconds.
+_PAUSE = 0.3
+
+
+class Collected(NamedTuple):
+    """What has been revealed so far, and what is known from it. Rows are answers; the last columns are μ and σ."""
+
+    y: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    #: Posterior quantiles at 2.5 %, 50 % and 97.5 %: (n, 3, 2).
+    quantiles: np.ndarray
+    people: int
+    rows: int
+    missing: int
+    finished: bool
+    #: The answer without privacy; None unless the data were said to be public.
+    open: OpenEstimate | None
+    settings: dict
+
+    @property
+    def width(self) -> np.ndarray:
+        """Of the 95 % credible interval of μ, after each answer."""
+        return self.quantiles[:, 2, 0] - self.quantiles[:, 0, 0]
+
+    def needed(self, wanted: float) -> int | None:
+        """How many people it took until the interval was as narrow as wanted and stayed so."""
+        return people_needed(self.width, wanted)
+
+
+class DataCollection(Computation):
+    """Holds a file until it is collected from; the privacy, the population's family and N are the experiment's."""
+
+    columns = param.List([], item_type=str, doc="The columns of the file that is held; none without a file.")
+    file_name = param.String("", doc="The name of the file that is held.")
+    notes = param.List([], item_type=str, doc="What was assumed about the file.")
+    column = param.String("", label="Column", doc="The column with one number for each person.")
+    expected = param.Range(
+        (0.0, 100.0),
+        label="Most values lie between",
+        doc="A rough guess that everybody may know, made without looking at the data: the prior of μ and σ, and with "
+        "it the first interval, come from it. A guess that is wrong by a factor of ten costs some answers, not the "
+        "result.",
+    )
+    most = param.Integer(
+        1000,
+        bounds=(1, MOST_PEOPLE),
+        softbounds=(10, MOST_PEOPLE),
+        label="People asked at most",
+        doc="If the file has more, so many of them are drawn at random. Each is asked once.",
+    )
+    wanted = param.Number(
+        0.0,
+        bounds=(0, None),
+        label="Wanted width of the 95 % interval",
+        doc="How narrow the credible interval of μ shall become: the page says how many people that took. 0: any.",
+    )
+    public = param.Boolean(
+        False,
+        label="These data are public",
+        doc="Shows, beside the private estimate, the one from the values themselves. It has no noise and protects "
+        "nobody: tick this only for data that everybody may see anyway.",
+    )
+
+    def __init__(self, **params):
+        self._file: DataFile | None = None
+        self._cancelled = False
+        super().__init__(**params)
+
+    def take(self, content: bytes, name: str) -> None:
+        """Hold a file; a ValueError if it is none that can be used."""
+        self.forget()
+        if len(content) > largest_upload():
+            raise ValueError(f"{name} is larger than {largest_upload() / 1e6:g} MB: explorer collect takes any size")
+        file = DataFile(content, name)
+        self._file = file
+        self.param.update(columns=file.columns, file_name=name, notes=file.notes, column=file.columns[0])
+
+    def forget(self) -> None:
+        """Let go of the file."""
+        self._file = None
+        self.param.update(columns=[], file_name="", notes=[])
+
+    def cancel(self) -> None:
+        """Stop asking; what was answered stays."""
+        self._cancelled = True
+
+    def close(self):
+        super().close()
+        self.cancel()
+        self._file = None
+
+    def is_preview(self, result):
+        return not result.finished
+
+    def _publish(self, result):
+        if self._file is None:
+            self.forget()
+        super()._publish(result)
+
+    def recall(self):
+        return False  # nothing is known before somebody answers
+
+    def estimator(self) -> OnlineEstimator:
+        """A fresh one, for the settings of now; it has not seen anything."""
+        now = self.experiment
+        low, high = self.expected
+        return OnlineEstimator(
+            now.epsilon,
+            now.chosen_mechanism,
+            now.chosen_family,
+            now.particles,
+            now.policy,
+            now.score,
+            now.sampler,
+            prior=SemiConjugatePrior.expecting(low, high),
+            best=now.interval_by_hand,
+        )
+
+    def work(self):
+        if self._file is None:
+            raise ValueError("there is no file: choose one first")
+        now, file, self._cancelled = self.experiment, self._file, False
+        check_work(now.sampler, now.particles, self.most)
+        return self._results(file, self.estimator(), self.public, self._settings())
+
+    def _settings(self) -> dict:
+        now = self.experiment
+        names = ("epsilon", "mechanism", "delta", "family", "df", "particles", "policy", "score", "sampler")
+        return {name: getattr(now, name) for name in names} | {
+            "expected": self.expected,
+            "best": now.interval_by_hand,
+            "column": self.column,
+            "most": self.most,
+        }
+
+    def _results(self, file: DataFile, estimator: OnlineEstimator, public: bool, settings: dict):
+        column = file.read(settings["column"])
+        self._file = None  # from here on there are only people who wait to be asked
+        del file
+        rows, missing = column.values.size, column.missing
+        opened = open_estimate(column.values, estimator.family) if public else None
+        collection = Collection(column.values, estimator, settings["most"])
+        del column
+        found, last = [], time.monotonic()
+
+        def collected(finished: bool) -> Collected:
+            y, left, right, quantiles = (np.array(column) for column in zip(*found, strict=True))
+            return Collected(y, left, right, quantiles, collection.people, rows, missing, finished, opened, settings)
+
+        for answered in collection:
+            found.append((answered.y, *answered.interval, answered.posterior.quantiles(LEVELS)))
+            stop_if_asked()
+            if self._cancelled:
+                break
+            if time.monotonic() - last > _PAUSE:
+                self.report(answered.t / collection.people)
+                yield collected(False)
+                last = time.monotonic()
+        yield collected(True)

@@ -1,0 +1,94 @@
+"""Before anybody is asked: which mechanism, which ε, how many people.
+
+>>> plan = Planning(epsilon=2, sigma=3, standard_error=0.1).compute()
+>>> plan.options[0].mechanism, plan.options[0].n
+('randomized_response', 2438)
+"""
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+import param
+
+from explorer.engine.families import Family
+from explorer.engine.information import classical_information
+from explorer.engine.mechanisms import MECHANISMS, mechanism as find_mechanism
+from explorer.engine.optimum import best_interval
+from explorer.engine.planner import Option, plan
+from explorer.models.computation import Computation
+
+EPSILONS = np.geomspace(0.1, 10, 17)
+
+
+class Plan(NamedTuple):
+    """The options, the best first, and for each mechanism the people that are needed at each of ``EPSILONS``."""
+
+    options: list[Option]
+    people: dict[str, np.ndarray]
+    #: How many would be needed without privacy.
+    without_privacy: float
+    standard_error: float
+    sigma: float
+    #: What was given: (ε, None) or (None, n).
+    given: tuple[float | None, int | None]
+    delta: float
+    complete: bool
+
+
+class Planning(Computation):
+    """From the exact Fisher information, for the experiment's family, σ, ε and δ."""
+
+    standard_error = param.Number(
+        0.1,
+        bounds=(0, None),
+        inclusive_bounds=(False, True),
+        label="Wanted standard error of μ",
+        doc="How well μ shall be known: about 95 % of such surveys end within twice this of the truth.",
+    )
+    given = param.Selector(
+        default="epsilon",
+        objects={"ε: how many people?": "epsilon", "n: how little ε?": "n"},
+        label="Given",
+        doc="What is decided already; the other one is planned.",
+    )
+
+    people = param.Integer(
+        3000, bounds=(1, 10**9), label="People n", doc="How many people there are; used if n is what is given."
+    )
+
+    inputs = ("epsilon", "delta", "family", "df", "sigma")
+
+    def on_change(self, callback):
+        super().on_change(callback)
+        self.param.watch(callback, ["standard_error", "given", "people"])
+
+    def is_preview(self, result):
+        return not result.complete
+
+    def work(self):
+        now = self.experiment
+        family, sigma, error, delta = now.chosen_family, now.sigma, self.standard_error, now.delta
+        given = (now.epsilon, None) if self.given == "epsilon" else (None, self.people)
+
+        def results():
+            options = plan(error, sigma, given[1], given[0], family, delta=delta)
+            wanted = (sigma / error) ** 2
+            without = wanted / float(classical_information(family)[0, 0])
+            people = {}
+            for name in MECHANISMS:
+                people[name] = wanted / _informations(name, family, delta)
+                complete = len(people) == len(MECHANISMS)
+                yield Plan(options, dict(people), without, error, sigma, given, delta, complete)
+                self.report(len(people) / len(MECHANISMS))
+
+        return results()
+
+
+@lru_cache(maxsize=64)
+def _informations(name: str, family: Family, delta: float) -> np.ndarray:
+    """F[μ,μ] at the best interval, for each of ``EPSILONS``."""
+    values = [best_interval(epsilon, family, find_mechanism(name, epsilon, delta)).value for epsilon in EPSILONS]
+    found = np.array(values)
+    found.flags.writeable = False
+    return found

@@ -1,0 +1,117 @@
+"""The planner: how many people, which mechanism, which ε, before anybody is asked."""
+
+import holoviews as hv
+import numpy as np
+import panel as pn
+import panel_material_ui as pmui
+
+from explorer.engine.mechanisms import MECHANISMS
+from explorer.models.planning import EPSILONS, Plan, Planning
+from explorer.models.script import plan_script
+from explorer.models.tables import plan_table
+from explorer.views.controls import number_input, widget
+from explorer.views.html_text import HtmlText
+from explorer.views.live_plot import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILLION, LivePlot, repaint
+from explorer.views.sortable_table import sortable_table
+from explorer.views.view import View, code_button, csv_button, side_by_side, wrapped
+
+_COLOURS = dict(zip(MECHANISMS, (BLUE, PURPLE, ORANGE, GREEN), strict=True))
+_COLUMNS = (
+    ("mechanism", "{}"),
+    ("ε", "{:.4g}"),
+    ("people n", "{:,}"),
+    ("standard error", "{:.4g}"),
+    ("a, in σ from μ", "{:.3f}"),
+    ("b", "{:.3f}"),
+)
+_EXPLAINED = (
+    "From the exact Fisher information at each mechanism’s best interval: n answers know μ to σ/√(n F). That is what "
+    "many answers reach once the interval has found its place; a survey of a few hundred also pays for the search, and "
+    "σ is a guess. Gaussian is (ε, δ)-private, the others are ε-private."
+)
+
+
+class Planner(View):
+    """People needed over ε for each mechanism, and the options for what is given."""
+
+    model_class = Planning
+
+    def _build(self):
+        model = self.model
+        self._plot = _people_plot()
+        self._table = HtmlText("", sizing_mode="stretch_width", margin=(0, 10))
+        error = number_input(model.param.standard_error, start=1e-6, step=0.01)
+        people = number_input(model.param.people, start=1, step=100)
+        people.visible = model.param.given.rx() == "n"
+        return pn.Column(
+            pn.Spacer(height=8),
+            side_by_side(error, widget(model.param.given), people, narrowest=200),
+            self.status,
+            self._plot,
+            self._table,
+            pmui.Typography(_EXPLAINED, variant="body2", sizing_mode="stretch_width", margin=(6, 10)),
+            wrapped(
+                code_button(model, lambda plan: plan_script(model, plan)),
+                csv_button("Options as CSV", "plan.csv", model, plan_table),
+            ),
+            sizing_mode="stretch_width",
+        )
+
+    def _show(self, plan: Plan) -> None:
+        layers = {
+            name: {"epsilon": EPSILONS, "people": plan.people.get(name, np.full(EPSILONS.size, np.nan))}
+            for name in MECHANISMS
+        }
+        everything = np.concatenate([*plan.people.values(), [plan.without_privacy]])
+        low, high = 0.5 * everything.min(), 2 * everything.max()
+        epsilon, n = plan.given
+        if epsilon is not None:
+            layers["given"] = {"epsilon": np.full(2, epsilon), "people": np.array([low, high])}
+        else:
+            layers["given"] = {"epsilon": EPSILONS[[0, -1]], "people": np.full(2, float(n))}
+        layers["limit"] = {"epsilon": EPSILONS[[0, -1]], "people": np.full(2, plan.without_privacy)}
+        layers["options"] = {
+            "epsilon": np.array([option.epsilon for option in plan.options]),
+            "people": np.array([float(option.n) for option in plan.options]),
+        }
+        self._plot.paint(layers, y=(low, high))
+        self._table.object = sortable_table(_COLUMNS, plan.options)
+        self.status.say(_sentence(plan))
+        repaint(self._plot)
+
+
+def _sentence(plan: Plan) -> str:
+    goal = f"To know μ to ±{plan.standard_error:g} (σ about {plan.sigma:.4g})"
+    if not plan.options:
+        return f"{goal}: no mechanism can, with so few people, at any ε up to 20."
+    best = plan.options[0]
+    without = f"without privacy {np.ceil(plan.without_privacy):,.0f} would do"
+    if plan.given[0] is not None:
+        return f"{goal} at ε = {best.epsilon:g}: {best.mechanism} needs {best.n:,} people; {without}."
+    return f"{goal} with {best.n:,} people: {best.mechanism} needs only ε = {best.epsilon:.3g}; {without}."
+
+
+def _people_plot() -> LivePlot:
+    def line(name, label, **options):
+        return hv.Curve([(1.0, 1.0)], "epsilon", "people", label=label).opts(**({"line_width": 2} | options))
+
+    layers = {name: line(name, name, color=colour, tools=["hover"]) for name, colour in _COLOURS.items()}
+    layers |= {
+        "limit": line("limit", "without privacy", color=GREY, line_dash="dashed"),
+        "given": line("given", "given", color=VERMILLION, line_dash="dotted"),
+        "options": hv.Points([(1.0, 1.0)], ["epsilon", "people"]).opts(
+            marker="star", size=14, fill_color="white", line_color="black", apply_ranges=False
+        ),
+    }
+    return LivePlot(
+        layers,
+        height=380,
+        title="People needed, at each mechanism’s best interval",
+        xlabel="ε",
+        ylabel="people n",
+        logx=True,
+        logy=True,
+        xlim=(0.09, 11),
+        ylim=(1, 1e6),
+        legend_position="top_right",
+    )

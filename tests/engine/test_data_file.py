@@ -1,0 +1,151 @@
+"""Files that people really have: used, or refused in a sentence that holds none of their values."""
+
+import io
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as parquet
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from explorer.engine import data_file
+from explorer.engine.data_file import DataFile
+
+
+def parquet_bytes(**columns) -> bytes:
+    stream = io.BytesIO()
+    parquet.write_table(pa.table(columns), stream)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content", "columns", "values", "missing"),
+    [
+        (b"x\n1\n", ["x"], [1], 0),
+        (b"x\r\n1\r\n2.5\r\n", ["x"], [1, 2.5], 0),
+        (b"1\n2\n3\n", ["column 1"], [1, 2, 3], 0),
+        (b"Ada,30\nBob,40\n", ["column 1", "column 2"], [30, 40], 0),
+        (b"a,a,a\n1,2,3\n", ["a", "a (2)", "a (3)"], [3], 0),
+        (b"a,\n1,2\n", ["a", "column 2"], [2], 0),
+        (b'"<b onmouseover=alert(1)>x</b>"\n1\n', ["<b onmouseover=alert(1)>x</b>"], [1], 0),
+        (b"name;v\nx;1,5\ny;-2,25e3\n", ["name", "v"], [1.5, -2250], 0),
+        (b"v\n1,5\n2,7\n", ["v"], [1.5, 2.7], 0),
+        (b"1,5;2,5\n3,5;4,5\n", ["column 1", "column 2"], [2.5, 4.5], 0),
+        (b"a\tb\n1\t2\n", ["a", "b"], [2], 0),
+        (b"a|b\n1|2\n", ["a", "b"], [2], 0),
+        ("name;v\né;1\n".encode("cp1252"), ["name", "v"], [1], 0),
+        ("\ufeffnäme\n1\n".encode(), ["näme"], [1], 0),
+        ("näme,v\nx,1\n".encode("utf-16"), ["näme", "v"], [1], 0),
+        (b"a,b\n1,\n2,NA\n3,4\n5\n6,null\n", ["a", "b"], [4], 4),
+        (b"a, b\n 1 , 2 \n", ["a", "b"], [2], 0),
+        (b'a,b\n"one\ntwo, three",2\n', ["a", "b"], [2], 0),
+        (b"\n \na,b\n1,2\n\n3,4\n", ["a", "b"], [2, 4], 0),
+        (b"a,b\n1,2,\n3,4,\n", ["a", "b"], [2, 4], 0),
+        (parquet_bytes(name=["x", "y", "z"], v=[1, None, 3]), ["name", "v"], [1, 3], 1),
+        (parquet_bytes(v=[1.5, float("nan")]), ["v"], [1.5], 1),
+        (parquet_bytes(v=[Decimal("1.5"), Decimal("-2.25")]), ["v"], [1.5, -2.25], 0),
+        (parquet_bytes(v=pa.array([1, 2], pa.uint8())), ["v"], [1, 2], 0),
+    ],
+)
+def test_files_that_can_be_read(content, columns, values, missing):
+    file = DataFile(content, "people.csv")
+    assert file.columns == columns
+    column = file.read(file.columns[-1])
+    np.testing.assert_array_equal(column.values, values)
+    assert (column.missing, column.values.dtype) == (missing, np.float64)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "is empty"),
+        (b" \n\n", "is empty"),
+        (b"x,y\n", "has a header and no rows"),
+        (b"x,y\n1,\n2,\n", "column 'y' has no numbers"),
+        (b"x,y\n1,31337\n2,secret\n3,hidden\n", r"column 'y' has 2 cells \(the first in row 2\) that are not a number"),
+        (b"x,y\n1,31337\n2,inf\n", r"column 'y' has a cell \(row 2\) that is infinite"),
+        (b"x,y\n1,1e999\n", "infinite"),
+        (b"x,y\n1,2\n31337,4,5\n", "line 3 has more cells than the first"),
+        (b'x\n"31,337"\n"12,345"\n', "may be a decimal comma or separate thousands"),
+        (b'x;y\n1;"1.5"\n1;"31,337"\n', "may be a decimal comma or separate thousands"),
+        (b'x,y\n1,"31337\n', "line 2 is damaged"),
+        (b"\x00\x01\x02", "not a text file"),
+        (b"PK\x03\x04rest", "Excel"),
+        (b"\x1f\x8brest", "compressed"),
+        (b"PAR1 and then nothing", "cannot be read as Parquet"),
+        (parquet_bytes(v=[1.0, 31337.0])[:-9], "cannot be read as Parquet"),
+        (parquet_bytes(v=["secret"]), "column 'v' does not hold numbers but string"),
+        (parquet_bytes(v=[True]), "does not hold numbers but bool"),
+        (parquet_bytes(v=[[31337]]), "does not hold numbers but list"),
+        (parquet_bytes(v=[1.0, None, float("-inf")]), r"a cell \(row 3\) that is infinite"),
+        (parquet_bytes(v=pa.array([], pa.float64())), "has no rows"),
+    ],
+)
+def test_files_that_are_refused_without_a_word_of_their_values(content, words):
+    def read():
+        file = DataFile(content, "people.csv")
+        return file.read(file.columns[-1])
+
+    with pytest.raises(ValueError, match=words) as refusal:
+        read()
+    assert not any(value in str(refusal.value) for value in ("31337", "31,337", "secret", "hidden"))
+    assert "\n" not in str(refusal.value)
+
+
+def test_an_unknown_column_and_a_missing_file(tmp_path):
+    with pytest.raises(ValueError, match="has no column 'z'; it has 'x', 'y'"):
+        DataFile(b"x,y\n1,2\n").read("z")
+    with pytest.raises(ValueError, match="cannot be read: No such file"):
+        DataFile(tmp_path / "nothing.csv")
+
+
+def test_what_was_assumed_is_told():
+    file = DataFile("1,5;é\n".encode("cp1252"))
+    file.read("column 1")
+    assert len(file.notes) == 3
+    assert any("decimal commas" in note for note in file.notes)
+
+
+def test_ten_million_rows_of_parquet():
+    values = np.arange(10_000_000, dtype=float)
+    values[::1000] = np.nan
+    column = DataFile(parquet_bytes(text=np.full(values.size, "t"), v=values)).read("v")
+    assert (column.values.size, column.missing) == (9_990_000, 10_000)
+    assert column.values.sum() == np.nansum(values)
+
+
+def test_more_rows_than_memory_holds_are_refused_before_they_are_read(monkeypatch):
+    monkeypatch.setattr(data_file, "MOST_ROWS", 2)
+    with pytest.raises(ValueError, match="has 3 rows, more than the 2"):
+        DataFile(parquet_bytes(v=[1, 2, 3]))
+
+
+_CELL = st.text(alphabet='0123456789.,;-+eE"\n\t |x<>&é\x00NaInf', max_size=12)
+
+
+@settings(max_examples=400)
+@given(
+    content=st.one_of(
+        st.binary(max_size=300),
+        st.binary(max_size=200).map(lambda tail: b"PAR1" + tail),
+        st.binary(max_size=60).map(lambda noise: parquet_bytes(v=[1.0, 2.0])[:200] + noise),
+        st.lists(st.lists(_CELL, min_size=1, max_size=4), max_size=8).map(
+            lambda rows: "\n".join(";".join(row) for row in rows).encode()
+        ),
+        st.lists(_CELL, max_size=8).map(lambda lines: "\n".join(lines).encode("utf-16")),
+    )
+)
+def test_whatever_it_is_it_is_read_or_refused(content):
+    try:
+        file = DataFile(content, "fuzz")
+        columns = file.columns
+    except ValueError:
+        return
+    for name in columns:
+        try:
+            column = file.read(name)
+        except ValueError:
+            continue
+        assert np.isfinite(column.values).all()
+        assert column.values.size
