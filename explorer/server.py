@@ -90,7 +90,7 @@ def _let_visitors_leave() -> None:
             gone = traceback.extract_tb(trace)[-1].filename == connection.__file__
         return not gone and "connection was closed" not in record.getMessage()
 
-    for name in ("asyncio", "bokeh.server.views.ws", "tornado.application"):
+    for name in ("asyncio", "bokeh.server.views.ws", "bokeh.server.protocol_handler", "tornado.application"):
         logging.getLogger(name).addFilter(not_gone)
 
 

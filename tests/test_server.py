@@ -1,13 +1,19 @@
 """``explorer serve`` as a process: its password, its processes, and its end."""
 
+import asyncio
+import contextlib
 import os
+import re
 import socket
 import subprocess
 import sys
 import time
 import urllib.request
+from pathlib import Path
 
 import pytest
+from tornado.httpclient import HTTPClientError, HTTPRequest
+from tornado.websocket import websocket_connect
 
 from benchmarks.browser import free_port, wait_for
 
@@ -17,23 +23,58 @@ def listens(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a system that can fork")
-def test_two_processes_ask_for_the_password_and_end_together(tmp_path):
+@contextlib.contextmanager
+def serving(log, *options: str):
+    """``explorer serve`` on a free port: its address and its process."""
     port = free_port()
-    command = [sys.executable, "-m", "explorer", "serve", "--no-browser", "--port", str(port)]
-    with (tmp_path / "log").open("w") as log:
-        process = subprocess.Popen(
-            [*command, "--num-procs", "2", "--basic-auth", "secret"], stdout=log, stderr=subprocess.STDOUT
-        )
+    command = [sys.executable, "-m", "explorer", "serve", "--no-browser", "--port", str(port), *options]
+    with log.open("w") as file:
+        process = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT)
     address = f"http://127.0.0.1:{port}/"
     try:
         wait_for(address, process)
-        with urllib.request.urlopen(address, timeout=20) as answer:
-            assert answer.url.startswith(address + "login")
-            assert b"After 1000 answers" not in answer.read()
+        yield address, process
     finally:
         process.kill()  # it cannot tell its children any more
         process.wait()
+
+
+def socket_to(address: str, origin: str) -> str:
+    """What the first message of the server's socket says to a page that came from ``origin``."""
+
+    async def first_message() -> str:
+        page = await asyncio.to_thread(lambda: urllib.request.urlopen(address, timeout=60).read())
+        token = re.search(rb'"token":"([^"]+)"', page)[1].decode()
+        request = HTTPRequest(address.replace("http", "ws", 1) + "ws", headers={"Origin": origin})
+        socket = await websocket_connect(request, subprotocols=["bokeh", token])
+        message = await socket.read_message()
+        socket.close()
+        return message
+
+    return asyncio.run(first_message())
+
+
+def test_by_default_it_listens_on_the_loopback_alone_and_checks_where_pages_come_from(tmp_path):
+    with serving(tmp_path / "log") as (address, process):
+        port = int(address.rsplit(":", 1)[1].rstrip("/"))
+        listening = Path(f"/proc/{process.pid}/net/tcp")
+        if listening.exists():  # addresses in hexadecimal, 0A: listening
+            rows = [line.split() for line in listening.read_text().splitlines()[1:]]
+            addresses = {row[1] for row in rows if row[3] == "0A" and int(row[1].split(":")[1], 16) == port}
+            assert addresses == {f"0100007F:{port:04X}"}
+        assert "ACK" in socket_to(address, address.rstrip("/"))
+        for origin in ("http://elsewhere.example", f"http://elsewhere.example:{port}"):
+            with pytest.raises(HTTPClientError, match="403"):
+                socket_to(address, origin)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a system that can fork")
+def test_two_processes_ask_for_the_password_and_end_together(tmp_path):
+    protected = serving(tmp_path / "log", "--num-procs", "2", "--basic-auth", "secret")
+    with protected as (address, _), urllib.request.urlopen(address, timeout=20) as answer:
+        assert answer.url.startswith(address + "login")
+        assert b"After 1000 answers" not in answer.read()
+    port = int(address.rsplit(":", 1)[1].rstrip("/"))
     for _ in range(100):
         if not listens(port):
             break

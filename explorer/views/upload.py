@@ -37,5 +37,7 @@ class Upload(pmui.FileInput):
         return sum(map(len, pieces)) + sum(len(file["value"]) for file in self._buffer)
 
     def _update_file(self, filename, mime_type, value) -> None:
-        if isinstance(value, bytes):
-            self._taken(value, PurePath(str(filename).replace("\\", "/")).name[:200] or "the file")
+        if not isinstance(value, bytes):  # nothing was sent
+            self._refused("The file is empty")
+            return
+        self._taken(value, PurePath(str(filename).replace("\\", "/")).name[:200] or "the file")

@@ -2,80 +2,13 @@
 
 import csv
 import re
-import subprocess
-import sys
 
 import pytest
-from findings import Findings
 from mouse import drag
 from playwright.sync_api import expect
-
-from benchmarks.browser import free_port, wait_for as wait_for_server
+from visitor import WAIT, choose, press, sentence, wait_for, wait_for_address
 
 pytestmark = pytest.mark.browser
-WAIT = 40_000  # milliseconds, for a machine that does other things too
-
-
-@pytest.fixture(scope="module")
-def server():
-    """``explorer serve`` in a process of its own, on a free port of the loopback; its output is checked at the end."""
-    port = free_port()
-    command = [sys.executable, "-m", "explorer", "serve", "--no-browser", "--port", str(port)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    address = f"http://127.0.0.1:{port}/"
-    try:
-        wait_for_server(address, process)
-        yield address
-    finally:
-        process.terminate()
-        output = process.communicate(timeout=20)[0]
-    assert "Preparing the kernels" in output
-    assert not re.search(r"Traceback|ERROR|WARNING", output), output[-4000:]
-
-
-@pytest.fixture
-def visit(browser, server):
-    """Opens pages, each in a browser of its own, watched for errors and for requests to other hosts."""
-    contexts, findings = [], Findings()
-
-    def go(search: str = "", **options):
-        context = browser.new_context(**({"viewport": {"width": 1280, "height": 800}} | options))
-        context.set_default_timeout(WAIT)
-        contexts.append(context)
-        page = findings.watch(context.new_page())
-        page.goto(server + search)
-        page.locator("canvas >> visible=true").first.wait_for()
-        return page
-
-    yield go
-    for context in contexts:
-        context.pages[0].wait_for_timeout(1000)  # let what is on its way arrive
-        context.close()
-    findings.check(server)
-
-
-def sentence(page, beginning: str) -> str:
-    """The visible sentence that begins so."""
-    return page.get_by_text(re.compile(f"^{beginning}")).first.inner_text()
-
-
-def wait_for(page, pattern: str) -> None:
-    expect(page.get_by_text(re.compile(pattern)).first).to_be_visible(timeout=WAIT)
-
-
-def wait_for_address(page, pattern: str) -> None:
-    page.wait_for_function("pattern => new RegExp(pattern).test(location.search)", arg=pattern)
-
-
-def press(page, slider: str, *keys: str) -> None:
-    page.get_by_role("slider", name=slider, exact=True).focus()
-    for key in keys:
-        page.keyboard.press(key)
-
-
-def choose(page, label: str, option: str) -> None:
-    page.get_by_role("combobox", name=label).click()
-    page.get_by_role("menuitem", name=option, exact=True).click()
 
 
 def test_the_first_picture_and_every_slider(visit):
@@ -250,6 +183,26 @@ def test_the_mechanism_and_its_ends(visit):
     page.get_by_role("slider").and_(page.locator("[aria-label*='by hand']")).first.focus()
     page.keyboard.press("ArrowLeft")
     wait_for_address(page, "manual=true")
+
+
+def test_an_audit_on_the_page(visit):
+    page = visit("?tab=mechanism")
+    page.get_by_role("button", name="Audit").click()
+    wait_for(page, "no violation found")
+    page.get_by_label("As the author coded it").click()
+    page.get_by_role("button", name="Audit").click()
+    wait_for(page, "VIOLATION: the claim is refuted")
+
+
+def test_a_plan_for_people_and_for_epsilon(visit):
+    page = visit("?tab=plan&sigma=3&epsilon=2")
+    wait_for(page, r"at ε = 2: randomized_response needs 2,438 people; without privacy 900 would do")
+    choose(page, "Given", "n: how little ε?")
+    wait_for(page, r"with 3,000 people: .* needs only ε = 1\.")
+    wait_for_address(page, "given=n")
+    page.get_by_label("Wanted standard error of μ").fill("0.01")
+    page.keyboard.press("Tab")
+    wait_for(page, "even without privacy")
 
 
 def test_dark_and_light(visit):

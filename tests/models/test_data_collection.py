@@ -1,0 +1,134 @@
+"""A file goes in, answers come out, and the file is gone."""
+
+import asyncio
+import gc
+
+import numpy as np
+import pytest
+
+from explorer.models.data_collection import DataCollection
+from explorer.models.script import collection_script
+from explorer.models.tables import collected_table
+
+VALUES = np.random.default_rng(1).normal(50, 5, 300)
+CSV = b"who,weight\n" + b"".join(b"p%d,%.6f\n" % (k, value) for k, value in enumerate(VALUES)) + b"nobody,\n"
+SETTINGS = {"mechanism": "piecewise", "epsilon": 4, "particles": 200}
+
+
+def holding(content: bytes = CSV, **settings) -> DataCollection:
+    model = DataCollection(**(SETTINGS | settings))
+    model.take(content, "people.csv")
+    model.column = "weight"
+    return model
+
+
+def reachable_from(model) -> bytes:
+    """Everything that the model still holds, as text and bytes."""
+    seen, waiting, found = set(), [model.__dict__, model.param.values()], []
+    while waiting:
+        thing = waiting.pop()
+        if id(thing) in seen or isinstance(thing, type) or callable(thing):
+            continue
+        seen.add(id(thing))
+        if isinstance(thing, np.ndarray):
+            found.append(thing.tobytes())
+        elif isinstance(thing, bytes | str):
+            found.append(thing.encode() if isinstance(thing, str) else thing)
+        else:
+            waiting += gc.get_referents(thing)
+    return b"".join(found)
+
+
+def test_answers_come_out_and_the_file_is_forgotten():
+    model = holding()
+    assert (model.columns, model.file_name) == (["who", "weight"], "people.csv")
+    found = model.compute()
+    assert (found.people, found.rows, found.missing, found.finished) == (300, 300, 1, True)
+    assert found.quantiles.shape == (300, 3, 2)
+    assert np.all(np.diff(found.quantiles, axis=1) >= 0)
+    assert found.open is None
+    low, _, high = found.quantiles[-1, :, 0]
+    assert low - 3 < VALUES.mean() < high + 3
+    assert (model.columns, model._file) == ([], None)
+    with pytest.raises(ValueError, match="there is no file"):
+        model.compute()
+
+
+def test_no_value_can_be_reached_afterwards():
+    model = holding()
+    before = reachable_from(model)
+    assert b"%.6f" % VALUES[0] in before  # the search finds what is there
+    asyncio.run(model.refresh())
+    assert model.status == "ready"
+    after = reachable_from(model)
+    for value in np.round(VALUES, 6):
+        assert b"%.6f" % value not in after
+        assert np.float64(value).tobytes() not in after
+
+
+def test_what_is_downloaded_holds_answers_alone():
+    found = holding().compute()
+    table = collected_table(found)
+    assert list(table)[:4] == ["t", "left", "right", "y"]
+    np.testing.assert_array_equal(table["y"], found.y)
+    assert table["mu_50%"].iloc[-1] == found.quantiles[-1, 1, 0]
+    assert not set(np.round(VALUES, 6)) & set(table.to_numpy().ravel())
+
+
+def test_the_open_estimate_is_there_only_for_public_data():
+    found = holding(public=True).compute()
+    assert found.open.mu == pytest.approx(np.round(VALUES, 6).mean())
+    assert found.open.sigma == pytest.approx(np.round(VALUES, 6).std())
+
+
+def test_a_column_of_text_is_refused_and_the_file_kept():
+    model = holding()
+    model.column = "who"
+    asyncio.run(model.refresh())
+    assert model.status == "failed"
+    assert "300 cells" in model.error or "301 cells" in model.error
+    assert "p0" not in model.error
+    model.column = "weight"
+    asyncio.run(model.refresh())
+    assert model.status == "ready"
+
+
+def test_it_can_be_stopped_and_keeps_what_was_answered():
+    model = holding(mechanism="laplace")
+    model.param.watch(lambda event: model.cancel(), "result")
+    model.cancel()  # an older one must not count
+
+    async def scenario() -> None:
+        task = asyncio.create_task(model.refresh())
+        while model.result is None and not task.done():
+            await asyncio.sleep(0.01)
+        await task
+
+    asyncio.run(scenario())
+    assert model.result.finished
+    assert 0 < model.result.y.size <= 300
+
+
+def test_twenty_megabytes_and_one_byte_more():
+    head = b"x\n1\n"
+    model = DataCollection()
+    model.take(head + b"\n" * (20_000_000 - len(head)), "exactly.csv")
+    assert model.columns == ["x"]
+    with pytest.raises(ValueError, match=r"more\.csv is larger than 20 MB"):
+        model.take(head + b"\n" * (20_000_001 - len(head)), "more.csv")
+    assert model.columns == []
+
+
+def test_only_so_many_people_are_asked():
+    found = holding(most=25).compute()
+    assert (found.people, found.rows, found.y.size) == (25, 300, 25)
+    assert found.needed(1e6) == 1
+    assert found.needed(1e-6) is None
+
+
+def test_the_script_does_the_same(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "your_file.csv").write_bytes(CSV)
+    script = collection_script(holding(family="student_t", df=7, most=30).compute())
+    exec(compile(script, "script", "exec"), {})
+    assert capsys.readouterr().out.count("[") == 4

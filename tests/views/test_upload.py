@@ -1,0 +1,96 @@
+"""What a browser, or something that claims to be one, may send as a file."""
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from explorer.views.upload import Upload
+
+
+class Desk:
+    """Takes files, and notes what was said."""
+
+    def __init__(self, most: int = 100) -> None:
+        self.files, self.words, self.sent = [], [], []
+        self.upload = Upload(lambda content, name: self.files.append((name, content)), self.words.append)
+        self.upload.max_file_size = most
+        self.upload._send_msg = self.sent.append
+
+    def send(self, *pieces: bytes, name: str = "f.csv", total: int | None = None) -> None:
+        for number, piece in enumerate(pieces, start=1):
+            self.upload._handle_msg(
+                {
+                    "status": "upload_event",
+                    "name": name,
+                    "chunk": number,
+                    "total_chunks": total or len(pieces),
+                    "mime_type": "text/csv",
+                    "data": piece,
+                }
+            )
+        self.upload._handle_msg({"status": "finished"})
+
+
+def test_pieces_become_a_file_that_the_widget_does_not_keep():
+    desk = Desk()
+    desk.send(b"a,b\n", b"1,2\n", name="some/where/f.csv")
+    assert desk.files == [("f.csv", b"a,b\n1,2\n")]
+    assert desk.upload.value is None
+    assert desk.upload._held() == 0
+
+
+@pytest.mark.parametrize("pieces", [(b"x" * 101,), (b"x" * 50, b"x" * 51), (b"x" * 100, b"x")])
+def test_a_byte_too_many_is_refused_as_it_arrives(pieces):
+    desk = Desk()
+    desk.send(*pieces)
+    assert not any(len(content) > 100 for _, content in desk.files)
+    assert any("larger than" in words for words in desk.words)
+    assert desk.upload._held() == 0
+    desk.send(b"x" * 100)
+    assert desk.files[-1] == ("f.csv", b"x" * 100)
+
+
+def test_many_unfinished_files_together_are_held_to_the_limit_too():
+    desk = Desk()
+    for number in range(50):
+        desk.upload._handle_msg(
+            {
+                "status": "upload_event",
+                "name": f"{number}",
+                "chunk": 1,
+                "total_chunks": 2,
+                "mime_type": "",
+                "data": b"x" * 40,
+            }
+        )
+        assert desk.upload._held() <= 100
+
+
+_VALUE = st.one_of(st.none(), st.integers(-3, 5), st.text(max_size=5), st.binary(max_size=60), st.lists(st.integers()))
+_KEYS = st.sampled_from(["status", "name", "chunk", "total_chunks", "mime_type", "data"])
+_MESSAGE = st.one_of(
+    st.dictionaries(_KEYS, _VALUE),
+    st.fixed_dictionaries(
+        {
+            "status": st.sampled_from(["upload_event", "initializing", "finished"]),
+            "name": _VALUE,
+            "chunk": _VALUE,
+            "total_chunks": _VALUE,
+            "mime_type": _VALUE,
+            "data": _VALUE,
+        }
+    ),
+    _VALUE,
+)
+
+
+@settings(max_examples=300)
+@given(st.lists(_MESSAGE, max_size=8))
+def test_whatever_is_sent_the_server_goes_on(messages):
+    desk = Desk()
+    for message in messages:
+        desk.upload._handle_msg(message)
+        assert desk.upload._held() <= 100
+    desk.upload._file_buffer.clear()
+    desk.upload._buffer.clear()
+    desk.send(b"x\n1\n", name="good")
+    assert desk.files[-1] == ("good", b"x\n1\n")
