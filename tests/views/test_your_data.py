@@ -8,10 +8,10 @@ from playwright.sync_api import expect
 from visitor import choose, sentence, wait_for
 
 pytestmark = pytest.mark.browser
-#: Seven digits each, so that none turns up by chance.
-VALUES = np.round(np.random.default_rng(7).normal(50_000, 4000, 400), 3)
+#: Fourteen digits each, so that none turns up by chance.
+VALUES = np.round(np.random.default_rng(7).normal(50_000, 4000, 400), 9)
 NAME = "<img src=x onerror=document.title='broken'>"
-CSV = f'person,"{NAME}"\n' + "".join(f"p{k},{value:.3f}\n" for k, value in enumerate(VALUES)) + "nobody,\n"
+CSV = f'person,"{NAME}"\n' + "".join(f"p{k},{value:.9f}\n" for k, value in enumerate(VALUES)) + "nobody,\n"
 
 
 class Received:
@@ -42,7 +42,7 @@ def _bytes(frame) -> bytes:
 
 
 def _holds(content: bytes, value: float) -> bool:
-    texts = (f"{value:.3f}", f"{value:,.3f}", repr(float(value)))
+    texts = (f"{value:.9f}", f"{value:,.9f}", repr(float(value)))
     return any(text.encode() in content for text in texts) or np.float64(value).tobytes() in content
 
 

@@ -1,0 +1,1 @@
+"""What the ``explorer`` command can do: one module each, with its options (``add``) and what it does (``run``)."""

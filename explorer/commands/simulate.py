@@ -1,0 +1,126 @@
+"""``explorer simulate``: a simulated run, and what is known at some of its steps."""
+
+import argparse
+import json
+import sys
+
+from explorer.commands.options import check_out, family_of
+from explorer.commands.printing import SHOWN, print_table
+
+
+def add(commands) -> None:
+    """The options."""
+    simulate = commands.add_parser(
+        "simulate",
+        help="simulate a run: individuals answer one by one, the posterior and the interval follow",
+        description="One simulated run of the whole method, and what is known about mu and sigma at some of its steps. "
+        "The policy 'fixed' asks for mu ± 10 sigma, or for --first-interval, always.",
+    )
+    add = simulate.add_argument
+    add("--mu", type=float, default=50.0, metavar="M", help="the population's location (default 50)")
+    add("--sigma", type=float, default=10**0.5, metavar="S", help="the population's scale (default sqrt 10)")
+    add("-n", "--n", type=int, default=1000, metavar="N", help="individuals (default 1000)")
+    add("--epsilon", type=float, default=1.0, metavar="E", help="privacy level (default 1)")
+    add(
+        "--mechanism",
+        default="laplace",
+        metavar="NAME",
+        help="laplace (default), gaussian, randomized_response, piecewise",
+    )
+    add("--delta", type=float, default=1e-5, metavar="D", help="delta of the gaussian mechanism (default 1e-5)")
+    add("--family", default="normal", metavar="NAME", help="normal (default), student_t, logistic, laplace, gumbel")
+    add("--df", type=float, metavar="DF", help="degrees of freedom of student_t (default 5)")
+    add("--sampler", default="marginal", metavar="NAME", help="marginal (default), resample_move, grid, gradient")
+    add("--particles", type=int, default=1000, metavar="N", help="particles of the sampler (default 1000)")
+    add("--resampling", metavar="NAME", help="of resample_move: multinomial, systematic, stratified, residual")
+    add("--subset", type=int, metavar="K", help="of resample_move: move only so many latent values in a step")
+    add(
+        "--policy",
+        default="thompson",
+        metavar="NAME",
+        help="thompson (default), plug_in, pseudo_bayesian, fixed, oracle",
+    )
+    add(
+        "--score",
+        default="mu",
+        metavar="NAME",
+        help="what intervals maximise: mu (default), sigma, trace, det, mu|sigma",
+    )
+    add(
+        "--first-interval", type=float, nargs=2, metavar=("L", "R"), help="the first interval (default: from the prior)"
+    )
+    add(
+        "--prior",
+        type=float,
+        nargs=4,
+        default=(0, 1e4, 1, 1),
+        metavar=("MEAN", "VAR", "SHAPE", "SCALE"),
+        help="mu ~ N(MEAN, VAR), sigma^2 ~ IG(SHAPE, SCALE) (default 0 1e4 1 1)",
+    )
+    add("--seed", type=int, metavar="K", help="of all random numbers: the same seed gives the same run")
+    add("--keep", type=int, default=20, metavar="K", help="keep the particles of every K-th step in --out (default 20)")
+    add("--out", metavar="FILE", help="write the whole trace to FILE, .npz")
+    add("--json", action="store_true", help="print exact numbers as JSON")
+    simulate.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    from tqdm import tqdm
+
+    import explorer as ex
+
+    check_out(options.out, ".npz")
+    elsewhere = {"run", "command", "family", "df", "prior", "resampling", "subset", "out", "json"}
+    settings = {name: value for name, value in vars(options).items() if name not in elsewhere}
+    settings["family"] = family_of(options)
+    settings["prior"] = ex.SemiConjugatePrior(*options.prior)
+    settings["sampler_options"] = {
+        name: getattr(options, name) for name in ("resampling", "subset") if getattr(options, name) is not None
+    }
+    # Nobody needs a bar for what takes less than a second.
+    with tqdm(total=options.n, unit=" answers", delay=1, disable=not sys.stderr.isatty(), leave=False) as bar:
+        trace = ex.simulate(**settings, progress=lambda t: bar.update())
+    if options.out:
+        try:
+            trace.save(options.out)
+        except OSError as error:
+            raise ValueError(f"--out {options.out} cannot be written: {error.strerror}") from None
+    shown = [t for t in SHOWN if t < len(trace)] + [len(trace)]
+    rows = [_trace_row(trace, t) for t in shown]
+    if options.json:
+        print(json.dumps({"settings": trace.settings, "seconds": float(trace.seconds.sum()), "steps": rows}, indent=2))
+        return 0
+    mechanism = ex.mechanism(options.mechanism, options.epsilon, options.delta)
+    print(f"{settings['family']!r} population, mu = {options.mu:g}, sigma = {options.sigma:g}; {mechanism!r}")
+    # Quantiles, because under the paper's prior sigma has no posterior variance.
+    print("After t answers, the last of them y to [l, r]: posterior medians and 95 % intervals")
+    print_table(["t", "l", "r", "y", "mu", "from", "to", "sigma", "from", "to", "ess"], map(_step_cells, rows))
+    if options.out:
+        print(f"Wrote {options.out}")
+    print(f"{len(trace)} answers in {trace.seconds.sum():.2f} s, --seed {trace.settings['seed']}", file=sys.stderr)
+    return 0
+
+
+def _trace_row(trace, t: int) -> dict:
+    """What was asked and answered at step t, and what is known after it."""
+    at = t - 1
+    return {
+        "t": t,
+        "left": float(trace.left[at]),
+        "right": float(trace.right[at]),
+        "y": float(trace.y[at]),
+        "mu": float(trace.mean[at, 0]),
+        "mu_sd": float(trace.sd[at, 0]),
+        "sigma": float(trace.mean[at, 1]),
+        "sigma_sd": float(trace.sd[at, 1]),
+        "quantiles": {f"{level:g}": trace.quantiles[at, k].tolist() for k, level in enumerate(trace.levels)},
+        "ess": float(trace.ess[at]),
+        "log_evidence": float(trace.log_evidence[at]),
+    }
+
+
+def _step_cells(row: dict) -> list[str]:
+    low, middle, high = row["quantiles"].values()
+    cells = [row["left"], row["right"], row["y"]]
+    cells += [value for column in (0, 1) for value in (middle[column], low[column], high[column])]
+    return [f"{row['t']}", *[f"{cell:.3f}" for cell in cells], f"{row['ess']:.0f}"]

@@ -1,0 +1,94 @@
+"""``explorer study``: methods, mechanisms, families and privacy levels, each many times."""
+
+import argparse
+from pathlib import Path
+
+from explorer.commands.options import add_work
+from explorer.commands.printing import bar, print_table, told_failures
+
+_STUDY_COLUMNS = {
+    "method": lambda row: row.method,
+    "mechanism": lambda row: row.mechanism,
+    "family": lambda row: row.family,
+    "n": lambda row: f"{row.n}",
+    "particles": lambda row: f"{row.particles}",
+    "epsilon": lambda row: f"{row.epsilon:g}",
+    "RMSE mu": lambda row: f"{row.mu_rmse:.3f} ± {row.mu_rmse_error:.3f}",
+    "RMSE sigma": lambda row: f"{row.sigma_rmse:.3f} ± {row.sigma_rmse_error:.3f}",
+    "cover mu": lambda row: f"{row.mu_coverage:.0%}",
+    "cover sigma": lambda row: f"{row.sigma_coverage:.0%}",
+    "efficiency": lambda row: f"{row.efficiency:.2f}",
+    "draws": lambda row: f"{row.ess:.0f}",
+    "s a run": lambda row: f"{row.seconds:.2f}",
+    "runs": lambda row: f"{row.replicates}",
+    "failed": lambda row: f"{row.failed}",
+}
+
+
+def add(commands) -> None:
+    """The options."""
+    study = commands.add_parser(
+        "study",
+        help="compare methods, mechanisms, families and privacy levels, each many times",
+        description="Simulate every combination many times, and say how well each did: errors, coverage of the 95 "
+        "percent intervals, time. Each finished replicate is kept in --out at once: start the same study again, and it "
+        "goes on where it stopped. A method is adaptive, fixed, mcmc, oracle, gradient, or any sampler/policy, such as "
+        "resample_move/thompson.",
+    )
+    add = study.add_argument
+    add("--epsilon", type=float, nargs="+", default=(1, 2, 5, 10), metavar="E", help="privacy levels (1 2 5 10)")
+    add("--method", nargs="+", default=["adaptive", "fixed"], metavar="NAME", help="methods (adaptive fixed)")
+    add("--mechanism", nargs="+", default=["laplace"], metavar="NAME", help="mechanisms (laplace)")
+    add("--family", nargs="+", default=["normal"], metavar="NAME", help="families of the population (normal)")
+    add("-n", "--n", type=int, nargs="+", default=[1000], metavar="N", help="individuals (1000)")
+    add("--particles", type=int, nargs="+", default=[1000], metavar="N", help="particles of the samplers (1000)")
+    add("--replicates", type=int, default=30, metavar="K", help="of each combination (30)")
+    add("--mu", type=float, default=50.0, metavar="M", help="the population's location (50)")
+    add("--sigma", type=float, default=10**0.5, metavar="S", help="the population's scale (sqrt 10)")
+    add("--prior-draws", action="store_true", help="draw mu and sigma from the prior, anew for each replicate")
+    add("--score", default="mu", metavar="NAME", help="what intervals maximise (mu)")
+    add("--delta", type=float, default=1e-5, metavar="D", help="delta of the gaussian mechanism (1e-5)")
+    add("--iterations", type=int, metavar="K", help="of the batch methods, mhaar and metropolis (10000)")
+    add("--out", default="study", metavar="FOLDER", help="keeps the replicates, and gets the tables (study)")
+    add("--json", action="store_true", help="print exact numbers as JSON")
+    add_work(study)
+    study.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    from explorer.engine.replicate import parts
+    from explorer.engine.samplers import BATCH_SAMPLERS
+    from explorer.engine.study import study, write_tables
+    from explorer.engine.summary import summary
+
+    batch = {parts(method)[0] for method in options.method} & set(BATCH_SAMPLERS)
+    if options.iterations is not None and not batch:
+        raise ValueError("--iterations is for batch methods, such as mcmc, and there is none")
+    settings = {name: getattr(options, name) for name in ("replicates", "n", "particles", "score", "seed", "delta")}
+    if options.prior_draws:
+        settings |= {"mu": None, "sigma": None}
+    else:
+        settings |= {"mu": options.mu, "sigma": options.sigma}
+    if options.iterations is not None:
+        settings["options"] = {name: {"iterations": options.iterations} for name in batch}
+    settings |= {"mechanisms": options.mechanism, "families": options.family, "out": options.out}
+    with bar() as progress:
+        table = study(
+            options.epsilon,
+            options.method,
+            workers=options.workers,
+            scheduler=options.scheduler,
+            progress=progress,
+            **settings,
+        )
+    found = summary(table)
+    folder = Path(options.out)
+    write_tables(folder, table, found)
+    if options.json:
+        print(found.to_json(orient="records", indent=2))
+    else:
+        print_table(
+            list(_STUDY_COLUMNS), ([show(row) for show in _STUDY_COLUMNS.values()] for row in found.itertuples())
+        )
+        print(f"± is the Monte Carlo standard error of an RMSE. Wrote {folder / 'table.csv'} and replicates.parquet.")
+    return told_failures(table)
