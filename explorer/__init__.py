@@ -20,6 +20,7 @@ from explorer.engine.collection import Answered, Collection, OpenEstimate, open_
 from explorer.engine.data_file import Column, DataFile
 from explorer.engine.estimation import OnlineEstimator
 from explorer.engine.families import FAMILIES, Family, family
+from explorer.engine.history import History
 from explorer.engine.information import (
     SCORES,
     Estimate,
@@ -36,7 +37,7 @@ from explorer.engine.mechanisms import MECHANISMS, Mechanism, Privacy, mechanism
 from explorer.engine.optimum import BestInterval, NoBestIntervalError, best_interval
 from explorer.engine.planner import Option, plan
 from explorer.engine.priors import IndependentPrior, Prior, SemiConjugatePrior
-from explorer.engine.samplers import BATCH_SAMPLERS, SAMPLERS, ImpossibleAnswerError, Info, Posterior
+from explorer.engine.samplers import BATCH_SAMPLERS, SAMPLERS, ImpossibleAnswerError, Info, Posterior, Sampler
 from explorer.engine.secure import secure
 from explorer.engine.simulation import Step, Trace, iter_simulation, simulate
 from explorer.engine.truncation import POLICIES, Fixed, Oracle, Policy
@@ -70,6 +71,7 @@ __all__ = [
     "Family",
     "FisherMap",
     "Fixed",
+    "History",
     "ImpossibleAnswerError",
     "IndependentPrior",
     "Info",
@@ -88,6 +90,7 @@ __all__ = [
     "Posterior",
     "Prior",
     "Privacy",
+    "Sampler",
     "SemiConjugatePrior",
     "Step",
     "Surface",

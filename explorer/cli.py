@@ -27,6 +27,7 @@ class _Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = _build_parser()
     options = parser.parse_args(arguments)
+    options.from_shell = arguments is None  # and not called by a program, which goes on afterwards
     if options.run is None:
         parser.print_help()
         return 2

@@ -287,6 +287,8 @@ def test_simulate_tells_a_wrong_value_in_one_line(capsys, arguments, message):
         (["--num-procs", "2", "--port", "0"], "--num-procs needs a port that all processes share"),
         (["--allow-origin", "http://elsewhere/"], "--allow-origin must be a host, or host:port"),
         (["--basic-auth", ""], "--basic-auth must be a password"),
+        (["--computations", "0"], "a limit must be at least 1"),
+        (["--max-upload", "-1"], "a limit must be at least 1"),
     ],
 )
 def test_serve_tells_what_is_wrong_before_it_starts(capsys, arguments, told):

@@ -29,8 +29,10 @@ def add(commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from explorer.server import serve
+    from explorer.server import serve, start_again_lean
 
+    if options.from_shell:
+        start_again_lean()
     return serve(
         port=options.port,
         address=options.address,

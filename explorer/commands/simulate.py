@@ -70,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
     import explorer as ex
 
     check_out(options.out, ".npz")
-    elsewhere = {"run", "command", "family", "df", "prior", "resampling", "subset", "out", "json"}
+    elsewhere = {"run", "command", "from_shell", "family", "df", "prior", "resampling", "subset", "out", "json"}
     settings = {name: value for name, value in vars(options).items() if name not in elsewhere}
     settings["family"] = family_of(options)
     settings["prior"] = ex.SemiConjugatePrior(*options.prior)

@@ -22,7 +22,7 @@ from explorer.engine.information import Score
 from explorer.engine.interval import Interval
 from explorer.engine.mechanisms import DEFAULT_DELTA, Mechanism, mechanism as find_mechanism
 from explorer.engine.priors import Prior, SemiConjugatePrior, described_prior
-from explorer.engine.samplers import Info, Posterior, sampler as find_sampler
+from explorer.engine.samplers import Info, Posterior, Sampler, sampler as find_sampler
 from explorer.engine.truncation import POLICIES, Policy, policy as find_policy
 
 _FORMAT, _VERSION = "explorer estimator", 1
@@ -44,7 +44,7 @@ class OnlineEstimator:
         particles: int = 1000,
         policy: str | Policy = "thompson",
         score: Score = "mu",
-        sampler: str = "marginal",
+        sampler: str | type[Sampler] = "marginal",
         seed: int | np.random.SeedSequence | None = None,
         prior: Prior | None = None,
         first_interval: Interval | None = None,

@@ -17,6 +17,7 @@ from explorer.engine import information_kernels as kernels
 from explorer.engine.arguments import finite_array, one_of, ordered_arrays, seeded, whole
 from explorer.engine.families import Family, family as find_family
 from explorer.engine.interval import Interval
+from explorer.engine.kernels import OWN
 from explorer.engine.mechanisms import (
     DEFAULT_DELTA,
     GaussianMechanism,
@@ -25,6 +26,7 @@ from explorer.engine.mechanisms import (
     RandomizedResponse,
     mechanism as find_mechanism,
 )
+from explorer.engine.own_mechanism import own_information
 from explorer.engine.quadrature import NODES, WEIGHTS
 from explorer.engine.threads import share, stop_if_asked, thread_count
 
@@ -192,6 +194,8 @@ def information_of(family: Family, mechanism: Mechanism, a: np.ndarray, b: np.nd
     """The same of objects and arrays that are known to be right."""
     a, b = np.broadcast_arrays(a, b)
     flat = np.ascontiguousarray(a, dtype=float).ravel(), np.ascontiguousarray(b, dtype=float).ravel()
+    if mechanism.kind == OWN:
+        return own_information(family, mechanism, *flat)[:, [0, 1, 1, 2]].reshape(*a.shape, 2, 2)
     if isinstance(mechanism, LaplaceMechanism):
         kernel, code = kernels.laplace_information, (*family.code, mechanism.epsilon)
     elif isinstance(mechanism, GaussianMechanism):

@@ -26,6 +26,8 @@ from explorer.engine.quadrature import FEW_NODES, FEW_WEIGHTS, NODES, RUN, WEIGH
 
 # The branches; the values are the mechanisms' ``kind``.
 LAPLACE, GAUSSIAN, RANDOMIZED_RESPONSE, PIECEWISE = 0, 1, 2, 3
+#: No branch here: a mechanism of somebody's own, see ``own_mechanism``.
+OWN = -1
 #: A piece this many e-folds below the rest cannot be seen in double precision.
 _NEGLIGIBLE = 60.0
 #: log of the steepest slope that a log-density of ours can have where it matters.

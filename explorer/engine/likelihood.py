@@ -11,7 +11,7 @@ import numpy as np
 
 from explorer.engine.arguments import common_shape, finite_array, ordered_arrays, positive_array
 from explorer.engine.families import Family, Normal, family as find_family
-from explorer.engine.kernels import evaluate, total
+from explorer.engine.kernels import OWN, evaluate, total
 from explorer.engine.mechanisms import (
     DEFAULT_DELTA,
     LaplaceMechanism,
@@ -22,6 +22,7 @@ from explorer.engine.mechanisms import (
 )
 from explorer.engine.normal_laplace import normal_laplace_total
 from explorer.engine.normal_window import normal_window_total
+from explorer.engine.own_mechanism import own_evaluate, own_total
 from explorer.engine.threads import share
 
 #: The vectorised kernels multiply likelihoods, of which none is below e^-epsilon of the largest.
@@ -84,6 +85,8 @@ def total_log_likelihood(y, left, right, mu, sigma, family: Family, mechanism: M
             return normal_laplace_total(y, left, right, mu, sigma, mechanism.epsilon)
         if window and normal and mechanism.epsilon <= _LARGEST_EPSILON:
             return normal_window_total(*mechanism.code, y, left, right, mu, sigma, mechanism.epsilon)
+        if mechanism.kind == OWN:
+            return own_total(family, mechanism, y, left, right, mu, sigma)
         return total(*family.code, *mechanism.code, y, left, right, mu, sigma)
 
     cheap = closed_form or window
@@ -114,4 +117,11 @@ def _evaluate(y, mu, sigma, left, right, epsilon, family, mechanism, delta) -> n
     }
     shape = common_shape(arrays)
     flat = [np.broadcast_to(array, shape).ravel() for array in arrays.values()]
-    return evaluate(*chosen.code, *mech.code, *flat).reshape(*shape, 3)
+    return evaluate_all(chosen, mech, *flat).reshape(*shape, 3)
+
+
+def evaluate_all(family: Family, mechanism: Mechanism, y, left, right, mu, sigma) -> np.ndarray:
+    """``(log p, dlog p/dmu, dlog p/dsigma)`` for each element of five float arrays of one length, unchecked."""
+    if mechanism.kind == OWN:
+        return own_evaluate(family, mechanism, y, left, right, mu, sigma)
+    return evaluate(*family.code, *mechanism.code, y, left, right, mu, sigma)

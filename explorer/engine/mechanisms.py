@@ -24,7 +24,7 @@ from scipy import special
 
 from explorer.engine.arguments import finite_array, generator, one_of, positive, probability
 from explorer.engine.interval import Interval
-from explorer.engine.kernels import GAUSSIAN, LAPLACE, PIECEWISE, RANDOMIZED_RESPONSE
+from explorer.engine.kernels import GAUSSIAN, LAPLACE, OWN, PIECEWISE, RANDOMIZED_RESPONSE
 from explorer.engine.uniform import open_uniform
 
 #: The delta of the Gaussian mechanism where the caller names none.
@@ -39,13 +39,20 @@ class Privacy(NamedTuple):
 
 
 class Mechanism:
-    """Base class: a subclass names itself and gives ``_quantile``, ``_density``, ``_support`` and ``constants``."""
+    """Base class: a subclass names itself and gives ``_quantile``, ``_density`` and ``_support``.
+
+    That is all that a mechanism of your own needs; it says where its density is not smooth in x (``kinks``) or, if it
+    has only a few answers, which (``answers``). The ones here also have compiled kernels: ``kind`` and ``constants``.
+    """
 
     name: ClassVar[str]
     #: The largest epsilon whose probabilities floating-point numbers can still hold.
     largest_epsilon: ClassVar[float] = 1e6
     #: Which branch of the likelihood kernels computes this mechanism.
-    kind: ClassVar[int]
+    kind: ClassVar[int] = OWN
+    constants: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
+    #: All answers there are, if these are few numbers, whatever the interval.
+    answers: ClassVar[tuple[float, ...] | None] = None
 
     def __init__(self, epsilon: float) -> None:
         self.epsilon = positive("epsilon", epsilon)
@@ -107,10 +114,16 @@ class Mechanism:
     def can_release(self, y, interval: Interval) -> np.ndarray | bool:
         """Whether ``y`` is an answer that this mechanism can give to ``interval``."""
         low, high = self.support(interval)
-        if type(y) is float:  # once for every answer of a run
+        if type(y) is float and self.answers is None:  # once for every answer of a run
             return math.isfinite(y) and low <= y <= high
         y = np.asarray(y, dtype=float)
+        if self.answers is not None:
+            return np.isin(y, self.answers)
         return np.isfinite(y) & (low <= y) & (y <= high)
+
+    def kinks(self, y: np.ndarray, interval: Interval) -> np.ndarray:
+        """Values x inside the interval where the density of each ``y`` jumps or bends, shape (answers, kinks)."""
+        return np.empty((np.size(y), 0))
 
     def _quantile(self, u: np.ndarray, x: np.ndarray, interval: Interval) -> np.ndarray:
         """The answer below which a fraction ``u`` of the answers of an individual with value ``x`` fall."""
@@ -184,6 +197,7 @@ class RandomizedResponse(Mechanism):
 
     name = "randomized_response"
     kind = RANDOMIZED_RESPONSE
+    answers = (-1.0, 1.0)
 
     @property
     def truth(self) -> float:
@@ -204,9 +218,6 @@ class RandomizedResponse(Mechanism):
 
     def _support(self, interval):
         return -1.0, 1.0
-
-    def can_release(self, y, interval):
-        return np.abs(np.asarray(y, dtype=float)) == 1
 
 
 class Piecewise(Mechanism):

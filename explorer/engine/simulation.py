@@ -26,7 +26,7 @@ from explorer.engine.information import Score
 from explorer.engine.interval import Interval
 from explorer.engine.mechanisms import DEFAULT_DELTA, Mechanism, mechanism as find_mechanism
 from explorer.engine.priors import Prior
-from explorer.engine.samplers import Info, Posterior
+from explorer.engine.samplers import Info, Posterior, Sampler
 from explorer.engine.samplers.resampling import systematic
 from explorer.engine.stretch import Stretch, can_stretch, stretch
 from explorer.engine.threads import Stopped, stop_if_asked, stoppable
@@ -130,7 +130,7 @@ def iter_simulation(
     particles: int = 1000,
     policy: str | Policy = "thompson",
     score: Score = "mu",
-    sampler: str = "marginal",
+    sampler: str | type[Sampler] = "marginal",
     seed: int | None = None,
     prior: Prior | None = None,
     first_interval: Interval | None = None,

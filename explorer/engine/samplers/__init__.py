@@ -41,8 +41,12 @@ __all__ = [
 ]
 
 
-def sampler(name: str, family: Family, mechanism: Mechanism, prior: Prior, particles: int, **options) -> Sampler:
-    """The sampler of that name; ``options`` are those of its class."""
+def sampler(
+    name: str | type[Sampler], family: Family, mechanism: Mechanism, prior: Prior, particles: int, **options
+) -> Sampler:
+    """The sampler of that name, or of a class of your own; ``options`` are those of its class."""
+    if isinstance(name, type) and issubclass(name, Sampler):
+        return name(family, mechanism, prior, particles, **_known(name.name, name, options))
     if name in BATCH_SAMPLERS:
         raise ValueError(f"sampler {name!r} takes all answers at once: use explorer.batch_posterior")
     cls = SAMPLERS[one_of("sampler", name, SAMPLERS)]

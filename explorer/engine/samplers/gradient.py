@@ -28,7 +28,7 @@ from scipy.special import ndtri
 from explorer.engine.history import History
 from explorer.engine.information import classical_information, information_of
 from explorer.engine.interval import Interval
-from explorer.engine.kernels import evaluate
+from explorer.engine.likelihood import evaluate_all
 from explorer.engine.priors import LARGEST_SIGMA, SMALLEST_SIGMA
 from explorer.engine.samplers.posterior import Posterior
 from explorer.engine.samplers.protocol import ImpossibleAnswerError, Info, Sampler
@@ -76,7 +76,7 @@ class Gradient(Sampler):
         square = np.exp(2 * min(log_sigma + min(of_log_sigma, _UNKNOWN), _HIGHEST))
         wide = np.sqrt(square + of_mu * classical_information(self.family)[0, 0])
         answer = (np.array([value]) for value in (y, *interval, mu, wide))
-        log_p, by_mu, by_wide = evaluate(*self.family.code, *self.mechanism.code, *answer)[0]
+        log_p, by_mu, by_wide = evaluate_all(self.family, self.mechanism, *answer)[0]
         if not np.isfinite(log_p):
             raise ImpossibleAnswerError.of(y)
         # d wide / d log sigma = E[sigma^2] / wide

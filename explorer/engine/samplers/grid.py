@@ -17,6 +17,7 @@ from scipy.special import logsumexp
 
 from explorer.engine.history import History
 from explorer.engine.interval import Interval
+from explorer.engine.kernels import OWN
 from explorer.engine.likelihood import total_log_likelihood
 from explorer.engine.mechanisms import GaussianMechanism, Piecewise, RandomizedResponse
 from explorer.engine.samplers.posterior import Posterior
@@ -118,6 +119,8 @@ class Grid(Sampler):
             shrink, rest, *_ = self.mechanism.constants
             centre, reach = interval.midpoint + rest * (y - interval.midpoint), shrink * interval.width / 2
             return centre - reach, centre + reach, reach
+        if self.mechanism.kind == OWN:  # which does not tell
+            return *interval, interval.width / 10
         return *interval, self.mechanism.scale(interval)
 
     def _prepare(self, cells: "_Cells", y: float, interval: Interval, history: History) -> None:

@@ -19,6 +19,7 @@ from explorer.engine.arguments import whole
 from explorer.engine.compiled import call, kernel
 from explorer.engine.kernels import log_release
 from explorer.engine.samplers.batch import BatchSampler
+from explorer.engine.samplers.protocol import known_release
 
 
 class Mhaar(BatchSampler):
@@ -27,7 +28,7 @@ class Mhaar(BatchSampler):
     name = "mhaar"
 
     def __init__(self, family, mechanism, prior, iterations=10_000, auxiliary: int = 10) -> None:
-        super().__init__(family, mechanism, prior, iterations)
+        super().__init__(family, known_release(self.name, mechanism), prior, iterations)
         self.auxiliary = whole("auxiliary", auxiliary, 2)
 
     def _work(self, history):

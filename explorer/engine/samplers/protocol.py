@@ -18,6 +18,7 @@ import numpy as np
 from explorer.engine.arguments import whole
 from explorer.engine.families import Family
 from explorer.engine.interval import Interval
+from explorer.engine.kernels import OWN
 from explorer.engine.mechanisms import Mechanism
 from explorer.engine.priors import Prior
 from explorer.engine.samplers.posterior import Posterior
@@ -42,6 +43,13 @@ class ImpossibleAnswerError(ValueError):
     @classmethod
     def of(cls, y: float) -> "ImpossibleAnswerError":
         return cls(f"y has probability 0 under every particle, got {y!r}")
+
+
+def known_release(sampler: str, mechanism: Mechanism) -> Mechanism:
+    """The mechanism, if the compiled kernels of samplers with latent values know it."""
+    if mechanism.kind == OWN:
+        raise ValueError(f"sampler {sampler!r} knows the mechanisms of this package alone, got {mechanism!r}")
+    return mechanism
 
 
 class Sampler:

@@ -28,7 +28,7 @@ from explorer.engine.interval import Interval
 from explorer.engine.kernels import GAUSSIAN, LAPLACE, PIECEWISE, log_release
 from explorer.engine.priors import LARGEST_SIGMA, SMALLEST_SIGMA, SemiConjugatePrior
 from explorer.engine.samplers.posterior import Posterior
-from explorer.engine.samplers.protocol import ImpossibleAnswerError, Info, Sampler
+from explorer.engine.samplers.protocol import ImpossibleAnswerError, Info, Sampler, known_release
 from explorer.engine.samplers.resampling import RESAMPLING
 from explorer.engine.samplers.weighting import reweight
 from explorer.engine.threads import share
@@ -67,7 +67,7 @@ class ResampleMove(Sampler):
         subset: int | None = None,
         as_coded: bool = False,
     ) -> None:
-        super().__init__(family, mechanism, prior, particles)
+        super().__init__(family, known_release(self.name, mechanism), prior, particles)
         self.resampling = one_of("resampling", resampling, RESAMPLING)
         self.subset = None if subset is None else whole("subset", subset, 1)
         self.conjugate = isinstance(family, Normal) and isinstance(prior, SemiConjugatePrior)
