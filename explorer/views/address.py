@@ -33,7 +33,7 @@ class Address:
                 found[name] = self._value(name, text)
             except ValueError:
                 problems.append(f"{name} cannot be {text[:40]!r}")
-        for owner in set(self._parameters.values()):
+        for owner in dict.fromkeys(self._parameters.values()):
             owner.param.update(**{name: value for name, value in found.items() if self._parameters[name] is owner})
         return problems
 
@@ -97,7 +97,7 @@ class Address:
         if event.new != self._written:
             self._written = event.new
             given = dict(parse_qsl(event.new.removeprefix("?")))
-            for owner in set(self._parameters.values()):
+            for owner in dict.fromkeys(self._parameters.values()):
                 gone = [name for name, has in self._parameters.items() if has is owner and name not in given]
                 owner.param.update(**{name: type(owner).param[name].default for name in gone})
             self.read(event.new)

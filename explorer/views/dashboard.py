@@ -14,10 +14,12 @@ from explorer.models.fisher_surface import FisherSurface
 from explorer.models.live_run import LiveRun as LiveRunModel
 from explorer.models.mechanism_densities import MechanismDensities
 from explorer.models.planning import Planning
+from explorer.models.tour import Tour
 from explorer.views.address import Address
 from explorer.views.compare import Compare
 from explorer.views.controls import group
 from explorer.views.fisher_map import FisherMap
+from explorer.views.learn import Learn, TourBar
 from explorer.views.live_run import LiveRun
 from explorer.views.mechanism_view import MechanismView
 from explorer.views.planner import Planner
@@ -32,6 +34,7 @@ _TABS = {
     "compare": "Compare",
     "plan": "Plan",
     "data": "Your data",
+    "learn": "Learn",
 }
 
 
@@ -40,18 +43,22 @@ class Dashboard(param.Parameterized):
 
     tab = param.Selector(default="run", objects=list(_TABS), doc="Which tab is open, for the address.")
 
-    def __init__(self, search: str = "", **params):
+    def __init__(self, search: str = "", lessons: dict[str, str] | None = None, **params):
+        """``search`` is the end of the page's address; ``lessons`` are titles and addresses of lessons."""
         super().__init__(**params)
         self.experiment = Experiment()
         mechanism = MechanismDensities(experiment=self.experiment)
-        parameters = {name: self.experiment for name in self.experiment.param if name != "name"}
+        self.tour = Tour(experiment=self.experiment)
+        parameters = {"step": self.tour}  # first: it sets others, which may have been changed since
+        parameters |= {name: self.experiment for name in self.experiment.param if name != "name"}
         comparison = Comparison(experiment=self.experiment)
         parameters |= {"first": mechanism, "second": mechanism, "tab": self}
         planning = Planning(experiment=self.experiment)
         parameters |= dict.fromkeys(("methods", "mechanisms", "epsilons", "replicates"), comparison)
         parameters |= dict.fromkeys(("standard_error", "given", "people"), planning)
         self.address = Address(parameters)
-        self.problems = self.address.read(search)
+        with param.parameterized.discard_events(self.tour):  # the address has all settings
+            self.problems = self.address.read(search)
         self.views = (
             LiveRun(model=LiveRunModel(experiment=self.experiment), active=False),
             FisherMap(model=FisherSurface(experiment=self.experiment), active=False),
@@ -59,6 +66,7 @@ class Dashboard(param.Parameterized):
             Compare(model=comparison, active=False),
             Planner(model=planning, active=False),
             YourData(model=DataCollection(experiment=self.experiment), active=False),
+            Learn(self.tour, lessons),
         )
         self.views[self.param.tab.objects.index(self.tab)].recall()
         self._notice = pmui.Alert(
@@ -75,10 +83,14 @@ class Dashboard(param.Parameterized):
             for k, view in enumerate(self.views)
         ]
         self._tabs.param.watch(self._on_tab, "active")
+        self.tour.param.watch(self._on_tour, "step")
         self.param.watch(self._activate, "tab")
 
     def _on_tab(self, event) -> None:
         self.tab = self.param.tab.objects[event.new]
+
+    def _on_tour(self, event) -> None:
+        self.tab = "learn" if self.tour.now is None else self.tour.now.tab
 
     async def _activate(self, *events) -> None:
         chosen = self.param.tab.objects.index(self.tab)
@@ -106,12 +118,13 @@ class Dashboard(param.Parameterized):
         at_end(self.close)
         # On a phone the controls would cover everything: they wait behind their button.
         phone = "Mobi" in (pn.state.headers or {}).get("User-Agent", "")
+        above = self._notice, TourBar(self.tour), self._tabs
         others = _told_when_busy()
         page = pmui.Page(
             title="Explorer: adaptive, private, online estimation",
             sidebar=sidebar,
             sidebar_open=not phone,
-            main=[pn.Column(self._notice, self._tabs, *self._panels, sizing_mode="stretch_width", margin=5)],
+            main=[pn.Column(*above, *self._panels, sizing_mode="stretch_width", margin=5)],
             busy_indicator=None,
             sidebar_width=300,
         )
