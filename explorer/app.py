@@ -1,9 +1,13 @@
 """What ``panel serve explorer/app.py`` serves: composes the views, nothing else."""
 
+import json
+import os
+
 import panel as pn
 
 from explorer.views.dashboard import Dashboard
 
 pn.extension()
 search = pn.state.location.search if pn.state.location else ""
-Dashboard(search).page().servable()
+lessons = json.loads(os.environ.get("EXPLORER_LESSONS", "{}"))
+Dashboard(search, lessons).page().servable()

@@ -1,5 +1,6 @@
 """Starting the app: kernels first, so that the first visitor does not wait for the compiler."""
 
+import json
 import logging
 import os
 import platform
@@ -52,8 +53,9 @@ def serve(
     num_procs: int = 1,
     computations: int | None = None,
     max_upload: int | None = None,
+    notebooks: str | None = None,
 ) -> int:
-    """Serve until interrupted."""
+    """Serve until interrupted; ``notebooks`` is a folder whose notebooks are served beside the app."""
     _set_limits({"EXPLORER_COMPUTATIONS": computations, "EXPLORER_UPLOAD_MB": max_upload})
     options = _options(port, address, allow_origin, basic_auth, num_procs)
     import panel as pn
@@ -61,15 +63,36 @@ def serve(
     _let_visitors_leave()
     print("Preparing the kernels (compiled once per machine) ...", flush=True)
     print(f"... ready after {warm_up():.1f} s", flush=True)
-    app = Path(__file__).with_name("app.py")
+    pages = {"/": str(Path(__file__).with_name("app.py"))}
+    if notebooks is not None:
+        pages |= _lesson_pages(Path(notebooks))
     show = browser and num_procs == 1
     if num_procs > 1:
         _end_together()
     try:
-        pn.serve({"/": str(app)}, show=show, title="Explorer", verbose=True, **options)
+        pn.serve(pages, show=show, title="Explorer", verbose=True, **options)
     except OSError as error:
         raise ValueError(f"port {port} on {address} cannot be used: {error.strerror or error}") from None
     return 0
+
+
+def _lesson_pages(folder: Path) -> dict:
+    """A page for each notebook; the app learns of them through the environment."""
+    from explorer.views.lesson import Lesson, lessons
+
+    found = lessons(folder)
+    os.environ["EXPLORER_LESSONS"] = json.dumps({title: path.stem for title, path in found.items()})
+
+    def page(path: Path):
+        def build():
+            import panel as pn
+
+            pn.extension("mathjax")
+            return Lesson(path).page()
+
+        return build
+
+    return {f"/{path.stem}": page(path) for path in found.values()}
 
 
 def _set_limits(limits: dict[str, int | None]) -> None:

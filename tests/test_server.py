@@ -1,42 +1,22 @@
 """``explorer serve`` as a process: its password, its processes, and its end."""
 
 import asyncio
-import contextlib
 import os
 import re
 import socket
-import subprocess
-import sys
 import time
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from tornado.httpclient import HTTPClientError, HTTPRequest
 from tornado.websocket import websocket_connect
 
-from benchmarks.browser import free_port, wait_for
-
 
 def listens(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
-
-
-@contextlib.contextmanager
-def serving(log, *options: str):
-    """``explorer serve`` on a free port: its address and its process."""
-    port = free_port()
-    command = [sys.executable, "-m", "explorer", "serve", "--no-browser", "--port", str(port), *options]
-    with log.open("w") as file:
-        process = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT)
-    address = f"http://127.0.0.1:{port}/"
-    try:
-        wait_for(address, process)
-        yield address, process
-    finally:
-        process.kill()  # it cannot tell its children any more
-        process.wait()
 
 
 def socket_to(address: str, origin: str) -> str:
@@ -51,10 +31,11 @@ def socket_to(address: str, origin: str) -> str:
         socket.close()
         return message
 
-    return asyncio.run(first_message())
+    with ThreadPoolExecutor() as own_thread:  # in this one a browser's loop may be running
+        return own_thread.submit(lambda: asyncio.run(first_message())).result()
 
 
-def test_by_default_it_listens_on_the_loopback_alone_and_checks_where_pages_come_from(tmp_path):
+def test_by_default_it_listens_on_the_loopback_alone_and_checks_where_pages_come_from(serving, tmp_path):
     with serving(tmp_path / "log") as (address, process):
         port = int(address.rsplit(":", 1)[1].rstrip("/"))
         listening = Path(f"/proc/{process.pid}/net/tcp")
@@ -69,7 +50,7 @@ def test_by_default_it_listens_on_the_loopback_alone_and_checks_where_pages_come
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a system that can fork")
-def test_two_processes_ask_for_the_password_and_end_together(tmp_path):
+def test_two_processes_ask_for_the_password_and_end_together(serving, tmp_path):
     protected = serving(tmp_path / "log", "--num-procs", "2", "--basic-auth", "secret")
     with protected as (address, _), urllib.request.urlopen(address, timeout=20) as answer:
         assert answer.url.startswith(address + "login")

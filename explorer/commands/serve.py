@@ -1,6 +1,10 @@
 """``explorer serve``: the app in the browser."""
 
 import argparse
+from pathlib import Path
+
+#: Beside the package, in a copy of the whole project.
+NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 
 
 def add(commands) -> None:
@@ -24,6 +28,13 @@ def add(commands) -> None:
         "--computations", type=int, metavar="K", help="so many run at once, others wait (default: cores + 4)"
     )
     serve.add_argument("--max-upload", type=int, metavar="MB", help="largest file of Your data (default 20)")
+    serve.add_argument(
+        "--notebooks",
+        nargs="?",
+        const=str(NOTEBOOKS),
+        metavar="FOLDER",
+        help="also serve the teaching notebooks as pages (default: those of this project)",
+    )
     serve.add_argument("--no-browser", action="store_true", help="do not open a browser")
     serve.set_defaults(run=run)
 
@@ -42,4 +53,5 @@ def run(options: argparse.Namespace) -> int:
         num_procs=options.num_procs,
         computations=options.computations,
         max_upload=options.max_upload,
+        notebooks=options.notebooks,
     )
