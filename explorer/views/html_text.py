@@ -10,5 +10,7 @@ class HtmlText(pn.pane.HTML):
     UI's Typography, on a busy machine, now and then loses a text that changes while it is being drawn.
     """
 
+    priority = False  # not the pane that Panel shall make for any text
+
     def _update(self, ref: str, model) -> None:
         model.text = self._get_properties(model.document)["text"]

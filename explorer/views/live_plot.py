@@ -53,6 +53,8 @@ BASE = {
 class LivePlot(pn.pane.HoloViews):
     """An overlay of named layers whose numbers can be replaced."""
 
+    priority = False  # not the pane that Panel shall make for anybody's HoloViews object
+
     def __init__(self, layers: dict[str, hv.Element] | None = None, *, height: int = 260, **options):
         # HoloViews makes a pane again from its parameters alone, without layers.
         if layers is None:
