@@ -3,6 +3,7 @@
 import re
 import shlex
 from pathlib import Path
+from runpy import run_path
 
 import pytest
 
@@ -47,3 +48,14 @@ def test_the_python_examples_run(code, tmp_path, monkeypatch):
     script = tmp_path / "example.py"  # in a file, as a reader would have it
     script.write_text(code, encoding="utf-8")
     exec(compile(code, str(script), "exec"), {"__name__": "example"})
+
+
+def test_the_reference_is_made_from_the_docstrings():
+    docs = Path(__file__).resolve().parents[1] / "docs"
+    made = run_path(str(docs / "make_reference.py"))["reference"]()
+    assert made == (docs / "reference.md").read_text(encoding="utf-8"), "run python docs/make_reference.py"
+
+
+def test_every_page_that_it_links_is_there():
+    for link in re.findall(r"\]\(([\w./]+)\)", README):
+        assert (Path(__file__).resolve().parents[1] / link).exists(), link

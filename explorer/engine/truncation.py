@@ -115,7 +115,11 @@ class PseudoBayesian(_FromBest):
 
 
 class Fixed(Policy):
-    """Always the same interval: the paper's non-adaptive method."""
+    """Always the same interval: the paper's non-adaptive method.
+
+    >>> Fixed((0, 100)).choose(None, 0.5)
+    Interval(left=0.0, right=100.0)
+    """
 
     name = "fixed"
 

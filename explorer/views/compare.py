@@ -58,7 +58,11 @@ _EXPLAINED = (
 
 
 class Compare(pn.viewable.Viewer):
-    """Box plots that fill in as replicates finish, RMSE over ε, and a table that sorts."""
+    """Box plots that fill in as replicates finish, RMSE over ε, and a table that sorts.
+
+    >>> Compare(methods=["adaptive", "oracle"], n=200).model.experiment.n
+    200
+    """
 
     model = param.ClassSelector(class_=Comparison, doc="The Param object to script against.")
     active = param.Boolean(True, doc="Whether somebody looks.")

@@ -32,7 +32,11 @@ _LEGEND = legend((GREY, "☆", "best interval"), (VERMILLION, "◆", "interval b
 
 
 class FisherMap(View):
-    """Heatmap of the score with the best interval marked; tap it to use that interval."""
+    """Heatmap of the score with the best interval marked; tap it to use that interval.
+
+    >>> FisherMap(epsilon=2, score="trace").model.experiment.score
+    'trace'
+    """
 
     model_class = FisherSurface
 

@@ -21,6 +21,7 @@ from explorer.views.session import at_end
 from explorer.views.view import View
 
 _WIDE = {"sizing_mode": "stretch_width"}
+_TABLE = "<style>.dataframe td, .dataframe th {padding: 3px 14px 3px 0; text-align: right}</style>"
 
 
 def lessons(folder: Path) -> dict[str, Path]:
@@ -65,7 +66,7 @@ class Lesson(pn.viewable.Viewer):
         if isinstance(value, View):
             self._views.append(value)
         if isinstance(value, pd.DataFrame):
-            parts.append(pn.pane.HTML(value.to_html(border=0), **_WIDE))
+            parts.append(pn.pane.HTML(_TABLE + value.to_html(border=0), **_WIDE))
         elif isinstance(value, int | float | str | list | tuple):
             parts.append(_preformatted(repr(value)))
         elif value is not None:

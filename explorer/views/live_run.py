@@ -42,7 +42,12 @@ _MOST_POINTS = 800
 
 
 class LiveRun(View):
-    """Clouds of particles over time, adaptive beside non-adaptive; the cloud at one moment; how well it does."""
+    """Clouds of particles over time, adaptive beside non-adaptive; the cloud at one moment; how well it does.
+
+    >>> view = LiveRun(epsilon=5, n=100, particles=100)
+    >>> len(view.model.compute().adaptive.trace)
+    100
+    """
 
     model_class = LiveRunModel
 

@@ -29,7 +29,11 @@ _AUDIT = (
 
 
 class MechanismView(View):
-    """Density of an answer, what two neighbours look like, and the privacy loss with its bound."""
+    """Density of an answer, what two neighbours look like, and the privacy loss with its bound.
+
+    >>> MechanismView(epsilon=2, manual=True, interval=(-1, 1)).model.compute().epsilon
+    2.0
+    """
 
     model_class = MechanismDensities
 

@@ -32,7 +32,11 @@ _EXPLAINED = (
 
 
 class Planner(View):
-    """People needed over ε for each mechanism, and the options for what is given."""
+    """People needed over ε for each mechanism, and the options for what is given.
+
+    >>> Planner(sigma=8, epsilon=2, standard_error=0.5).model.standard_error
+    0.5
+    """
 
     model_class = Planning
 

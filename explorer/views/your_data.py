@@ -42,7 +42,13 @@ _MOST_POINTS = 1500
 
 
 class YourData(OnDemandView):
-    """Upload, collect, and watch the private estimate grow."""
+    """Upload, collect, and watch the private estimate grow.
+
+    >>> view = YourData(epsilon=2, mechanism="randomized_response", particles=100)
+    >>> view.model.take(b"age\\n30\\n40\\n50\\n", "people.csv")
+    >>> view.model.compute().people
+    3
+    """
 
     model_class = DataCollection
 
@@ -142,7 +148,8 @@ class YourData(OnDemandView):
         n, opened = float(found.people), found.open
         for column, plot in enumerate((self._mu, self._sigma)):
             low, middle, high = found.quantiles[shown, :, column].T
-            reach = _window(found.quantiles[:, :, column])
+            ends = [found.left, found.right] if column == 0 else []
+            reach = _window(found.quantiles[:, 0, column], found.quantiles[:, 2, column], *ends)
             layers = {
                 "band": ribbon(t, np.clip(low, *reach), np.clip(high, *reach)),
                 "median": {"t": t, "value": middle},
@@ -166,12 +173,15 @@ class YourData(OnDemandView):
         repaint(self._mu, self._sigma, self._width)
 
 
-def _window(quantiles: np.ndarray) -> tuple[float, float]:
-    """What is known at the end, and how it was approached, without the wide beginnings."""
-    late = quantiles[len(quantiles) // 10 :]
-    low, high = float(late[:, 0].min()), float(late[:, 2].max())
-    room = 0.15 * (high - low) or 1.0
-    return low - room, high + room
+def _window(low: np.ndarray, high: np.ndarray, left: np.ndarray | None = None, right: np.ndarray | None = None):
+    """What is known, and mostly asked for, without the wide beginnings."""
+    late = slice(low.size // 10, None)
+    bottom, top = float(low[late].min()), float(high[late].max())
+    if left is not None:
+        bottom = min(bottom, float(np.quantile(left[late], 0.05)))
+        top = max(top, float(np.quantile(right[late], 0.95)))
+    room = 0.1 * (top - bottom) or 1.0
+    return bottom - room, top + room
 
 
 def _sentence(found: Collected, wanted: float) -> str:

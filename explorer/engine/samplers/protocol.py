@@ -1,11 +1,14 @@
 """What every sampler offers: the paper's G, as a pure step on an immutable state.
 
-::
-
-    sampler = Marginal(family, mechanism, prior, particles=1000)
-    state = sampler.init(rng)
-    state, info = sampler.step(rng, state, y, interval)
-    sampler.posterior(state).mean
+>>> from explorer.engine.families import family
+>>> from explorer.engine.mechanisms import mechanism
+>>> from explorer.engine.priors import SemiConjugatePrior
+>>> from explorer.engine.samplers.marginal import Marginal
+>>> sampler = Marginal(family("normal"), mechanism("laplace", 1.0), SemiConjugatePrior(), particles=100)
+>>> rng = np.random.default_rng(1)
+>>> state, info = sampler.step(rng, sampler.init(rng), 0.3, Interval(-1, 1))
+>>> len(state.history), sampler.posterior(state).mean.shape
+(1, (2,))
 
 A state is a NamedTuple of arrays and numbers (and a ``History``). Nothing in it is changed by a step, so an old
 state can be kept, shown, or continued in another way.
