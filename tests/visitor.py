@@ -29,3 +29,10 @@ def press(page, slider: str, *keys: str) -> None:
 def choose(page, label: str, option: str) -> None:
     page.get_by_role("combobox", name=label).click()
     page.get_by_role("menuitem", name=option, exact=True).click()
+
+
+def type_into(page, label: str, text: str) -> None:
+    page.get_by_label(label, exact=True).click()
+    page.keyboard.press("Control+a")
+    page.keyboard.type(text)
+    page.keyboard.press("Tab")

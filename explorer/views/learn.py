@@ -13,7 +13,8 @@ _WELCOME = (
     "People answer one by one. Each clips a sensitive number to an interval, adds noise and shares the result, so that "
     "nobody can tell what the number was. What can still be learned about all of them, and what should the next person "
     f"be asked? The tour shows it in {len(STOPS)} steps of a minute each: it sets the controls, opens the right tab, "
-    "and stays above the figures while you try things out. Nothing can break."
+    "and stays above the figures while you try things out. Nothing can break. The method is that of the paper by "
+    "Sinan Yıldırım, “Differentially private online Bayesian estimation with adaptive truncation”."
 )
 _TABLE = (
     "<style>.glossary{border-collapse:collapse;font:inherit}.glossary td,.glossary th{padding:5px 12px 5px 0;"

@@ -19,7 +19,7 @@ from explorer.views.view import View, code_button, csv_button, side_by_side, wra
 
 #: Of the density, outside of it: on a phone it would cover the curve.
 _LEGEND = legend(
-    (BLUE, "━", "density of Y"), (ORANGE, "▮", "atoms of the clipped value (share of height)"), (GREY, "┊", "l, r")
+    (BLUE, "━", "density of Y"), (ORANGE, "▮", "share of the people that is clipped to l, to r"), (GREY, "┊", "l, r")
 )
 _AUDIT = (
     "Answers are drawn for several values; an event that tells two of them apart is looked for in one "
@@ -40,10 +40,18 @@ class MechanismView(View):
     def _build(self):
         experiment = self.model.experiment
         self._density, self._neighbours, self._loss = _density_plot(), _neighbours_plot(), _loss_plot()
-        ends = SpanSlider.from_param(
-            experiment.param.interval, label="(a, b) by hand, in σ from μ", sizing_mode="stretch_width"
+        self._ends = SpanSlider(
+            start=-3,
+            end=3,
+            step=0.01,
+            value=experiment.interval,
+            label="(a, b) by hand, in σ from μ",
+            description=experiment.param.interval.doc,
+            sizing_mode="stretch_width",
         )
-        ends.param.watch(self._by_hand, "value")
+        self._ends.param.watch(self._by_hand, "value")
+        experiment.param.watch(self._show_ends, "interval")
+        self._show_ends()
         self.auditing = Auditing(experiment=experiment)
         self.auditing.param.watch(self._show_report, "result")
         self._report = HtmlText("", sizing_mode="stretch_width", margin=(0, 10))
@@ -51,7 +59,7 @@ class MechanismView(View):
         audit.on_click(self._run_audit)
         return pn.Column(
             self.status,
-            side_by_side(ends, widget(self.model.param.first), widget(self.model.param.second), narrowest=250),
+            side_by_side(self._ends, widget(self.model.param.first), widget(self.model.param.second), narrowest=250),
             pn.pane.HTML(_LEGEND, margin=(0, 10)),
             self._density,
             side_by_side(self._neighbours, self._loss),
@@ -83,7 +91,12 @@ class MechanismView(View):
 
     def _by_hand(self, event) -> None:
         """Whoever drags the ends means them."""
-        self.model.experiment.manual = True
+        if event.new != self.model.experiment.interval:
+            self.model.experiment.param.update(manual=True, interval=event.new)
+
+    def _show_ends(self, *events) -> None:
+        a, b = self.model.experiment.interval
+        self._ends.param.update(start=min(-3.0, a), end=max(3.0, b), value=(a, b))
 
     def _show(self, picture: MechanismPicture) -> None:
         y, (left, right) = picture.y, picture.interval
@@ -101,7 +114,7 @@ class MechanismView(View):
             },
             x=spread,
             y=(0.0, top),
-            title=f"Density of Y, atoms {atoms[0]:.3f} at l, {atoms[1]:.3f} at r",
+            title=f"Density of the answer Y; {atoms[0]:.1%} of the people are clipped to l, {atoms[1]:.1%} to r",
             ylabel=f"{what} of y",
         )
         self._neighbours.paint(

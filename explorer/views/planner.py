@@ -6,6 +6,7 @@ import panel as pn
 import panel_material_ui as pmui
 
 from explorer.engine.mechanisms import MECHANISMS
+from explorer.engine.planner import Option
 from explorer.models.planning import EPSILONS, Plan, Planning
 from explorer.models.script import plan_script
 from explorer.models.tables import plan_table
@@ -79,13 +80,18 @@ class Planner(View):
             "people": np.array([float(option.n) for option in plan.options]),
         }
         self._plot.paint(layers, y=(low, high))
-        self._table.object = sortable_table(_COLUMNS, plan.options)
+        self._table.object = sortable_table(_COLUMNS, map(_row, plan.options))
         self.status.say(_sentence(plan))
         repaint(self._plot)
 
 
+def _row(option: Option) -> Option:
+    """A plain yes or no has a place, the middle, and no width."""
+    return option._replace(a=np.nan, b=np.nan) if option.mechanism == "randomized_response" else option
+
+
 def _sentence(plan: Plan) -> str:
-    goal = f"To know μ to ±{plan.standard_error:g} (σ about {plan.sigma:.4g})"
+    goal = f"For a standard error of {plan.standard_error:g} (σ about {plan.sigma:.4g})"
     if not plan.options:
         return f"{goal}: no mechanism can, with so few people, at any ε up to 20."
     best = plan.options[0]

@@ -6,7 +6,7 @@ import re
 import pytest
 from mouse import drag
 from playwright.sync_api import expect
-from visitor import WAIT, choose, press, sentence, wait_for, wait_for_address
+from visitor import WAIT, choose, press, sentence, type_into, wait_for, wait_for_address
 
 pytestmark = pytest.mark.browser
 
@@ -200,9 +200,31 @@ def test_a_plan_for_people_and_for_epsilon(visit):
     choose(page, "Given", "n: how little ε?")
     wait_for(page, r"with 3,000 people: .* needs only ε = 1\.")
     wait_for_address(page, "given=n")
-    page.get_by_label("Wanted standard error of μ").fill("0.01")
-    page.keyboard.press("Tab")
+    type_into(page, "Wanted standard error of μ", "0.01")
     wait_for(page, "even without privacy")
+
+
+def test_the_tour_sets_the_controls_and_stays_above_the_tabs(visit):
+    page = visit("?tab=plan")
+    page.get_by_role("tab", name="Learn").click()
+    page.get_by_role("button", name="Start the tour").click()
+    wait_for(page, "^1 of 10: A thousand secrets")
+    wait_for_address(page, "step=1.*epsilon=5")
+    following = page.get_by_role("button", name="Next", exact=True)
+    following.click()
+    wait_for(page, "^2 of 10")
+    wait_for_address(page, "manual=true")
+    wait_for(page, r"Asked for \[46\.84, 53\.16\]")
+    following.click()
+    wait_for(page, "^3 of 10")
+    following.click()
+    wait_for(page, "^4 of 10: What one answer tells")
+    wait_for(page, r"ε = 5: best interval \[-0\.7281, 0\.7281\]")
+    wait_for_address(page, "step=4")
+    assert "manual" not in page.url
+    page.get_by_role("button", name="End the tour").click()
+    expect(page.get_by_text(re.compile("^4 of 10"))).to_be_hidden()
+    expect(page.get_by_role("button", name="Start the tour")).to_be_visible()
 
 
 def test_dark_and_light(visit):

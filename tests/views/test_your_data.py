@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 from playwright.sync_api import expect
-from visitor import choose, sentence, wait_for
+from visitor import choose, sentence, type_into, wait_for
 
 pytestmark = pytest.mark.browser
 #: Fourteen digits each, so that none turns up by chance.
@@ -44,13 +44,6 @@ def _bytes(frame) -> bytes:
 def _holds(content: bytes, value: float) -> bool:
     texts = (f"{value:.9f}", f"{value:,.9f}", repr(float(value)))
     return any(text.encode() in content for text in texts) or np.float64(value).tobytes() in content
-
-
-def type_into(page, label: str, text: str) -> None:
-    page.get_by_label(label, exact=True).click()
-    page.keyboard.press("Control+a")
-    page.keyboard.type(text)
-    page.keyboard.press("Tab")
 
 
 def upload(page, content: str | bytes, name: str = "people.csv") -> None:
