@@ -78,7 +78,7 @@ def serve(
 
 def _lesson_pages(folder: Path) -> dict:
     """A page for each notebook; the app learns of them through the environment."""
-    from explorer.views.lesson import Lesson, lessons
+    from explorer.views.lesson import lesson_page, lessons
 
     found = lessons(folder)
     os.environ["EXPLORER_LESSONS"] = json.dumps({title: path.stem for title, path in found.items()})
@@ -88,7 +88,7 @@ def _lesson_pages(folder: Path) -> dict:
             import panel as pn
 
             pn.extension("mathjax")
-            return Lesson(path).page()
+            return lesson_page(path)
 
         return build
 

@@ -51,6 +51,14 @@ def test_json_and_public_data(people, capsys):
     assert found["people_needed"] is None
 
 
+def test_the_first_row_may_be_a_persons(tmp_path, capsys):
+    path = tmp_path / "numbers.csv"
+    path.write_text("50\n60\n70\n")
+    for said, people in (("auto", 3), ("person", 3), ("names", 2)):
+        assert main(collect(path, "--expect", "0", "100", "--first-row", said, "--json")) == 0
+        assert json.loads(capsys.readouterr().out)["people"] == people
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

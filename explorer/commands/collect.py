@@ -28,6 +28,12 @@ def add(commands) -> None:
         "--csv", "--parquet", dest="file", required=True, metavar="FILE", help="the file; its first bytes tell the kind"
     )
     add("--column", metavar="NAME", help="one number for each person (default: the only column)")
+    add(
+        "--first-row",
+        default="auto",
+        choices=("auto", "names", "person"),
+        help="of a CSV file: names of columns, or a person's already (auto: as it looks)",
+    )
     add("--epsilon", type=float, required=True, metavar="E", help="privacy level of each answer")
     add("--mechanism", default="laplace", metavar="NAME", help="laplace, gaussian, randomized_response, piecewise")
     add("--delta", type=float, default=1e-5, metavar="D", help="delta of the gaussian mechanism (1e-5)")
@@ -66,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
         score=options.score,
         prior=prior,
     )
-    file = ex.DataFile(options.file)
+    file = ex.DataFile(options.file, header={"names": True, "person": False}.get(options.first_row))
     if options.column is None and len(file.columns) > 1:
         raise ValueError(f"--column must be one of {', '.join(map(repr, file.columns))}")
     column = file.read(options.column or file.columns[0])

@@ -5,8 +5,9 @@ Three ways to ask:
 1. *analytic*, for the mechanisms here: the largest log-ratio of the densities of one answer under two values, and where
    it is reached;
 2. *black box*, for any callable ``release(x, interval, rng)``: many answers for two values, an event that tells them
-   apart, found on one half of the answers, and its odds measured on the other half. Whatever the callable does, its
-   real epsilon is above the lower bound with the confidence that was asked for;
+   apart, found on one half of the answers, and its odds measured on the other half. Whatever the callable does, as
+   long as its answers are independent of each other, its real epsilon is above the lower bound with the confidence
+   that was asked for;
 3. *whole runs*, in which intervals depend on answers: ``audit_run``, for two streams of people who differ in one.
 
 >>> from explorer.engine.mechanisms import mechanism
@@ -26,11 +27,13 @@ from scipy import special
 from explorer.engine.arguments import finite_array, positive, probability, seeded, whole
 from explorer.engine.estimation import OnlineEstimator
 from explorer.engine.interval import Interval
+from explorer.engine.kernels import OWN
 from explorer.engine.mechanisms import GaussianMechanism, LaplaceMechanism, Mechanism, RandomizedResponse
 
 #: Of the two values, as multiples of the interval's width from its midpoint: its ends, and far outside,
 #: where a clip that is forgotten shows.
 _PLACES = (-0.5, 0.5, -20.0, 20.0)
+_MORE_PLACES = (-0.4, -0.25, -0.1, 0.0, 0.1, 0.25, 0.4)
 #: An event is a union of so many ranges of answers at most.
 _RANGES = 40
 #: What rounding may add to the analytic epsilon.
@@ -140,7 +143,10 @@ def audit(
         claim, draw = repr(release), release.release
         epsilon = release.epsilon if epsilon is None else positive("epsilon", epsilon)
         delta = release.delta if delta is None else delta
-        if not isinstance(release, GaussianMechanism):
+        # Of somebody's own mechanism nobody knows where to look: it is measured, at more values.
+        if release.kind == OWN:
+            values = values + [interval.midpoint + place * interval.width for place in _MORE_PLACES]
+        elif not isinstance(release, GaussianMechanism):
             analytic = certificate(release, interval)
     else:
         if not callable(release):

@@ -23,8 +23,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-#: A file with more rows than this is refused: it would not fit into the memory of an ordinary machine.
-MOST_ROWS = 100_000_000
+#: A file with more rows or columns than this is refused: it would cost others who use the same machine too much.
+MOST_ROWS, MOST_COLUMNS = 20_000_000, 2000
+#: So large a number is nobody's.
+_LARGEST = 1e100
 #: Parquet is read in pieces of so many rows.
 _PIECE = 1 << 20
 #: How a table looks is told from so many of its lines.
@@ -32,6 +34,7 @@ _SAMPLE = 50
 _DELIMITERS = ("\t", ";", "|", ",")
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?$")
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+$")
+_DOTTED_THOUSANDS = re.compile(r"[+-]?\d{1,3}(?:\.\d{3})+$")
 #: How people write that there is nothing.
 _EMPTY = {"", "na", "n/a", "#n/a", "nan", "null", "none", "<na>", "-", "."}
 #: How files begin that people take for tables.
@@ -54,7 +57,8 @@ class Column(NamedTuple):
 class DataFile:
     """A CSV or Parquet file, from its bytes or its path; which of the two it is, its first bytes tell."""
 
-    def __init__(self, content: bytes | str | Path, name: str | None = None) -> None:
+    def __init__(self, content: bytes | str | Path, name: str | None = None, header: bool | None = None) -> None:
+        """``header`` says whether the first row of a CSV file holds names; if None, the rows tell."""
         self.name = name or (Path(content).name if isinstance(content, str | Path) else "the file")
         if isinstance(content, str | Path):
             try:
@@ -66,7 +70,10 @@ class DataFile:
         for beginning, what in _OTHER_KINDS.items():
             if content.startswith(beginning):
                 raise ValueError(f"{self.name} is {what}")
-        self._table = (_Parquet if content.startswith(b"PAR1") else _Csv)(content, self.name)
+        if content.startswith(b"PAR1"):
+            self._table = _Parquet(content, self.name)
+        else:
+            self._table = _Csv(content, self.name, header)
 
     def __repr__(self) -> str:
         return f"<DataFile {self.name!r} with {len(self.columns)} columns>"
@@ -86,9 +93,9 @@ class DataFile:
         if column not in self._table.columns:
             raise ValueError(f"{self.name} has no column {column!r}; it has {_listed(self._table.columns)}")
         values = self._table.read(column)
-        infinite = np.flatnonzero(np.isinf(values))
+        infinite = np.flatnonzero(np.abs(values) > _LARGEST)
         if infinite.size:
-            raise ValueError(f"column {column!r} has {_cells(infinite)} infinite")
+            raise ValueError(f"column {column!r} has {_cells(infinite)} infinite, or beyond {_LARGEST:g}")
         present = values[~np.isnan(values)]
         if not present.size:
             raise ValueError(f"column {column!r} has no numbers")
@@ -96,18 +103,25 @@ class DataFile:
 
 
 class _Csv:
-    def __init__(self, content: bytes, name: str) -> None:
+    def __init__(self, content: bytes, name: str, header: bool | None) -> None:
         self._name, self.notes = name, []
         self._text = re.sub(r"\A(?:[ \t]*[\r\n])+", "", self._decoded(content))
+        said = re.match(r"sep=(.)\r?\n", self._text)  # Excel's way to tell the delimiter
+        self._text = self._text[said.end() if said else 0 :]
         sample = [line for line in self._text[: 1 << 20].splitlines() if line.strip()][:_SAMPLE]
-        self._delimiter = _delimiter(sample) if sample else ","
-        first = next(self._rows(), None)
-        if first is None:
+        self._delimiter = said[1] if said else _delimiter(sample) if sample else ","
+        rows = list(itertools.islice(self._rows(), _SAMPLE))
+        if not rows:
             raise ValueError(f"{name} is empty")
-        self._header = not any(map(_is_number, first))
+        if len(rows[0]) > MOST_COLUMNS:
+            raise ValueError(f"{name} has {len(rows[0]):,} columns, more than the {MOST_COLUMNS:,} that can be read")
+        if self._delimiter == "," and all(map(_DECIMAL_COMMA.match, sample)):
+            raise ValueError(f"{name} has lines that may be two numbers or one with a decimal comma: name its columns")
+        self._header = _has_header(rows) if header is None else header
         if not self._header:
-            self.notes.append("The first row holds numbers, so the columns have no names")
-        self.columns = _told_apart(first if self._header else [""] * len(first))
+            self.notes.append("The first row was taken for a person’s, so the columns have no names")
+        self.columns = _told_apart(rows[0] if self._header else [""] * len(rows[0]))
+        self._decimal_commas = any(_DECIMAL_COMMA.match(cell) for row in rows for cell in row)
 
     def _decoded(self, content: bytes) -> str:
         if content.startswith((b"\xff\xfe", b"\xfe\xff")):
@@ -123,19 +137,22 @@ class _Csv:
             return content.decode("cp1252", errors="replace")
 
     def _rows(self) -> Iterator[list[str]]:
-        """All rows that hold anything, their cells stripped, and as many in each as there are columns at the most."""
+        """All rows that hold anything, their cells stripped; as many in each as in the first, or it is refused."""
         reader = csv.reader(io.StringIO(self._text, newline=""), delimiter=self._delimiter, strict=True)
-        width = None
+        width = least = None
         try:
             for row in reader:
                 cells = [cell.strip() for cell in row]
-                width = width or len(cells)
-                if any(cells[width:]):
+                if not any(cells):
+                    continue
+                if width is None:  # what is empty at its end may be missing elsewhere
+                    width, least = len(cells), max(k for k, cell in enumerate(cells, start=1) if cell)
+                if any(cells[width:]) or len(cells) < least:
+                    how = "fewer" if len(cells) < least else "more"
                     raise ValueError(
-                        f"{self._name} cannot be read as CSV: line {reader.line_num} has more cells than the first"
+                        f"{self._name} cannot be read as CSV: line {reader.line_num} has {how} cells than the first"
                     )
-                if any(cells):
-                    yield cells
+                yield (cells + [""] * width)[:width]
         except csv.Error:
             raise ValueError(f"{self._name} cannot be read as CSV: line {reader.line_num} is damaged") from None
 
@@ -143,12 +160,18 @@ class _Csv:
         """All cells of a column, NaN where they are empty."""
         at = self.columns.index(column)
         rows = itertools.islice(self._rows(), int(self._header), None)
-        cells = [row[at] if at < len(row) else "" for row in rows]
+        cells = [row[at] for row in rows]
         if not cells:
             raise ValueError(f"{self._name} has a header and no rows")
         odd = [cell for cell in cells if "," in cell]
+        dotted = [cell for cell in cells if "." in cell and cell not in _EMPTY]
+        if dotted and self._decimal_commas and all(map(_DOTTED_THOUSANDS.match, dotted)):
+            raise ValueError(
+                f"column {column!r} has numbers with a dot that may be a decimal point or separate thousands: write "
+                "them without separators"
+            )
         if odd and all(map(_DECIMAL_COMMA.match, odd)):
-            if all(map(_THOUSANDS.match, odd)) or any("." in cell for cell in cells):
+            if all(map(_THOUSANDS.match, odd)) or dotted:
                 raise ValueError(
                     f"column {column!r} has numbers with a comma that may be a decimal comma or separate thousands: "
                     "write them with a decimal point alone"
@@ -172,13 +195,17 @@ class _Parquet:
         self._name = name
         try:
             self._file = parquet.ParquetFile(pa.BufferReader(content))
-            self._schema, rows = self._file.schema_arrow, self._file.metadata.num_rows
+            self._schema, about = self._file.schema_arrow, self._file.metadata
+            # The groups' own counts: a damaged file may claim less as a whole.
+            rows = sum(about.row_group(k).num_rows for k in range(about.num_row_groups))
         except (pa.ArrowException, OSError, ValueError):
             raise ValueError(f"{name} cannot be read as Parquet: it is damaged") from None
         if rows > MOST_ROWS:
             raise ValueError(f"{name} has {rows:,} rows, more than the {MOST_ROWS:,} that can be read")
         if not rows:
             raise ValueError(f"{name} has no rows")
+        if len(self._schema.names) > MOST_COLUMNS:
+            raise ValueError(f"{name} has more than the {MOST_COLUMNS:,} columns that can be read")
         self.columns = _told_apart(self._schema.names)
 
     def read(self, column: str) -> np.ndarray:
@@ -193,9 +220,14 @@ class _Parquet:
         if self._schema.names.count(name) > 1:
             raise ValueError(f"column {name!r} stands more than once in {self._name}: give its columns different names")
         try:
-            batches = self._file.iter_batches(_PIECE, columns=[name])
-            numbers = (compute.cast(batch.column(0), pa.float64(), safe=False) for batch in batches)
-            return np.concatenate([piece.to_numpy(zero_copy_only=False) for piece in numbers])
+            pieces, rows = [], 0
+            for batch in self._file.iter_batches(_PIECE, columns=[name]):
+                rows += len(batch)
+                if rows > MOST_ROWS:
+                    raise ValueError
+                numbers = compute.cast(batch.column(0), pa.float64(), safe=False)
+                pieces.append(numbers.to_numpy(zero_copy_only=False))
+            return np.concatenate(pieces)
         except (pa.ArrowException, OSError, ValueError):
             raise ValueError(f"{self._name} cannot be read as Parquet: it is damaged") from None
 
@@ -210,22 +242,41 @@ def _delimiter(lines: list[str]) -> str:
             continue
         if min(widths[delimiter]) == max(widths[delimiter]) > 1:
             return delimiter
-    if all(map(_is_number, lines[1:])) and "," not in lines[0]:
+    if all(_is_number(line) or line.strip().lower() in _EMPTY for line in lines[1:]) and "," not in lines[0]:
         return ";"  # one column, with decimal commas perhaps
     cuts = {delimiter: sum(width > 1 for width in found) for delimiter, found in widths.items()}
     return max(cuts, key=cuts.get, default=",")
 
 
+def _has_header(rows: list[list[str]]) -> bool:
+    """Whether the first row holds names: none of its cells is a number, a mark for nothing, or looks like those below.
+
+    Looks like: has digits, and is the same but for its digits, as $50 and $60 are.
+    """
+    first = rows[0]
+    for at, cell in enumerate(first):
+        if _number(cell.replace(",", ".", 1)) is not None or (cell and cell.lower() in _EMPTY):
+            return False
+        below = [_shape(row[at]) for row in rows[1:]]
+        if any(map(str.isdigit, cell)) and _shape(cell) in below:
+            return False
+    return True
+
+
+def _shape(cell: str) -> str:
+    return re.sub(r"\d+", "0", cell)
+
+
 def _told_apart(names: list[str]) -> list[str]:
-    found: list[str] = []
+    found: dict[str, None] = {}
+    again: dict[str, int] = {}
     for number, name in enumerate(names, start=1):
-        name = base = " ".join(name.split()) or f"column {number}"
-        again = 1
+        name = base = " ".join(name.split())[:200] or f"column {number}"
         while name in found:
-            again += 1
-            name = f"{base} ({again})"
-        found.append(name)
-    return found
+            again[base] = again.get(base, 1) + 1
+            name = f"{base} ({again[base]})"
+        found[name] = None
+    return list(found)
 
 
 def _is_number(text: str) -> bool:

@@ -1,7 +1,7 @@
 """Before anybody is asked: which mechanism, how little privacy, how many people?
 
-Everything follows from the exact Fisher information. n answers to the best interval of a mechanism know mu to
-``sigma / sqrt(n F)``, so a wanted standard error is a wanted F, and F grows with epsilon.
+Everything follows from the exact Fisher information F about mu, with sigma unknown. n answers to the best interval of a
+mechanism know mu to ``sigma / sqrt(n F)``, so a wanted standard error is a wanted F, and F grows with epsilon.
 
     >>> for option in plan(standard_error=0.1, sigma=3.0, epsilon=2.0, mechanisms=["laplace", "piecewise"]):
     ...     print(option.mechanism, option.n)
@@ -19,10 +19,12 @@ from explorer.engine.arguments import one_of, positive, whole
 from explorer.engine.families import Family, family as find_family
 from explorer.engine.information import classical_information
 from explorer.engine.mechanisms import DEFAULT_DELTA, MECHANISMS, mechanism as find_mechanism
-from explorer.engine.optimum import best_interval
+from explorer.engine.optimum import NoBestIntervalError, best_interval
 
 #: Among these levels of privacy the smallest is looked for.
 SMALLEST_EPSILON, LARGEST_EPSILON = 0.01, 20.0
+#: What n answers know of mu, if sigma has to be learned too.
+PLANNED_SCORE = "mu|sigma"
 #: Epsilon is found to this share of itself.
 _PRECISION = 1e-4
 
@@ -57,8 +59,9 @@ def plan(
         raise ValueError("give either n or epsilon: the other one is what is planned")
     population, names = find_family(family), [one_of("mechanism", name, MECHANISMS) for name in mechanisms]
     if epsilon is not None:
-        found = [_with_epsilon(name, positive("epsilon", epsilon), error, sigma, population, delta) for name in names]
-        return sorted(found, key=lambda option: option.n)
+        epsilon = positive("epsilon", epsilon)
+        options = (_with_epsilon(name, epsilon, error, sigma, population, delta) for name in names)
+        return sorted((option for option in options if option is not None), key=lambda option: option.n)
     wanted = (sigma / error) ** 2 / whole("n", n, 1)
     without_privacy = float(classical_information(population)[0, 0])
     if wanted >= without_privacy:
@@ -69,19 +72,33 @@ def plan(
 
 
 def _best(name: str, epsilon: float, family: Family, delta: float):
-    return best_interval(epsilon, family, find_mechanism(name, epsilon, delta))
+    # About mu with sigma unknown. For a lopsided family an answer that tells of both at once is worth less.
+    return best_interval(epsilon, family, find_mechanism(name, epsilon, delta), score=PLANNED_SCORE)
 
 
-def _with_epsilon(name: str, epsilon: float, error: float, sigma: float, family: Family, delta: float) -> Option:
-    best = _best(name, epsilon, family, delta)
-    people = math.ceil((sigma / error) ** 2 / best.value)
-    return Option(name, epsilon, people, sigma / math.sqrt(people * best.value), best.a, best.b)
+def people(sigma: float, error: float, information: float) -> int:
+    """How many are needed; a rounding error does not make one more."""
+    return math.ceil((sigma / error) ** 2 / information * (1 - 1e-12))
+
+
+def _with_epsilon(name: str, epsilon: float, error: float, sigma: float, family: Family, delta: float) -> Option | None:
+    if epsilon > MECHANISMS[name].largest_epsilon:
+        return None
+    try:
+        best = _best(name, epsilon, family, delta)
+    except NoBestIntervalError:
+        return None
+    needed = people(sigma, error, best.value)
+    return Option(name, epsilon, needed, sigma / math.sqrt(needed * best.value), best.a, best.b)
 
 
 def _with_people(name: str, wanted: float, n: int, sigma: float, family: Family, delta: float) -> Option | None:
     """The smallest epsilon whose information is enough, by halving; None if even the largest is not."""
     low, high = SMALLEST_EPSILON, LARGEST_EPSILON
-    if _best(name, high, family, delta).value < wanted:
+    try:
+        if _best(name, high, family, delta).value < wanted:
+            return None
+    except NoBestIntervalError:  # one yes or no cannot tell two numbers apart
         return None
     if _best(name, low, family, delta).value >= wanted:
         high = low

@@ -12,7 +12,6 @@ A draw is the quantile of two uniform numbers, so that runs with one seed stay c
            [-106.18,    4.36]])
 """
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -87,13 +86,17 @@ class SemiConjugatePrior(Prior):
     def expecting(cls, low: float, high: float) -> "SemiConjugatePrior":
         """For a rough guess, made without looking at any data: most values lie between ``low`` and ``high``.
 
-        mu is around their middle, give or take their distance; sigma is as likely below a quarter of it as above, with
-        the paper's shape, whose heavy tail forgives a guess that is wrong by a factor of ten.
+        mu is around their middle, give or take ten times their distance; sigma is as likely below a quarter of that
+        distance as above, with a tail so heavy that a guess that is wrong by a factor of ten is forgiven.
         """
         low, high = finite("low", low), finite("high", high)
         if not low < high:
             raise ValueError(f"low must be below high, got {low:g} and {high:g}")
-        return cls((low + high) / 2, (high - low) ** 2, 1.0, math.log(2) * ((high - low) / 4) ** 2)
+        if max(abs(low), abs(high)) > 1e100:
+            raise ValueError(f"low and high must be between -1e+100 and 1e+100, got {low:g} and {high:g}")
+        shape = 0.5
+        scale = float(special.gammainccinv(shape, 0.5)) * ((high - low) / 4) ** 2
+        return cls((low + high) / 2, (10 * (high - low)) ** 2, shape, scale)
 
     def __repr__(self) -> str:
         arguments = ", ".join(f"{name}={value:g}" for name, value in self._parameters.items())

@@ -73,12 +73,17 @@ def _space(dp) -> tuple:
     return dp.atom_domain(T=float, nan=False), dp.absolute_distance(T=float)
 
 
+def _widest(interval: Interval) -> float:
+    """What r - l is at most, before it was rounded."""
+    return math.nextafter(interval.width, math.inf)
+
+
 def _laplace(mechanism: LaplaceMechanism, interval: Interval):
     dp = _opendp()
     scale = mechanism.scale(interval)
     for _ in range(_NUDGES):
         measurement = dp.m.make_laplace(*_space(dp), scale=scale)
-        if measurement.map(interval.width) <= mechanism.epsilon:
+        if measurement.map(_widest(interval)) <= mechanism.epsilon:
             return lambda value: measurement(float(interval.clip(value)))
         scale = math.nextafter(scale, math.inf)
     raise ValueError(f"{mechanism!r} cannot be kept for [{interval.left:g}, {interval.right:g}]: it is too narrow")
@@ -90,7 +95,7 @@ def _gaussian(mechanism: GaussianMechanism, interval: Interval):
     for _ in range(_NUDGES):
         measurement = dp.m.make_gaussian(*_space(dp), scale=scale)
         # OpenDP tells rho, of which its rounding is a part: as the ratio of noise to sensitivity that it amounts to.
-        ratio = 1 / math.sqrt(2 * measurement.map(interval.width))
+        ratio = 1 / math.sqrt(2 * measurement.map(_widest(interval)))
         if gaussian_delta(mechanism.epsilon, ratio) <= mechanism.delta:
             return lambda value: measurement(float(interval.clip(value)))
         scale *= 1 + 1e-9

@@ -19,6 +19,7 @@ from explorer.engine.collection import LEVELS, Collection, OpenEstimate, open_es
 from explorer.engine.data_file import DataFile
 from explorer.engine.estimation import OnlineEstimator
 from explorer.engine.priors import SemiConjugatePrior
+from explorer.engine.secure import secure
 from explorer.engine.threads import stop_if_asked
 from explorer.models.computation import Computation
 from explorer.models.limits import check_work, largest_upload
@@ -58,6 +59,12 @@ class Collected(NamedTuple):
 class DataCollection(Computation):
     """Holds a file until it is collected from; the privacy, the population's family and N are the experiment's."""
 
+    header = param.Selector(
+        default="auto",
+        objects={"as it looks": "auto", "holds names": "yes", "is a person’s": "no"},
+        label="The first row",
+        doc="Of a CSV file: whether its first row holds the columns' names, or is already somebody's.",
+    )
     columns = param.List([], item_type=str, doc="The columns of the file that is held; none without a file.")
     file_name = param.String("", doc="The name of the file that is held.")
     notes = param.List([], item_type=str, doc="What was assumed about the file.")
@@ -99,14 +106,24 @@ class DataCollection(Computation):
         self.forget()
         if len(content) > largest_upload():
             raise ValueError(f"{name} is larger than {largest_upload() / 1e6:g} MB: explorer collect takes any size")
-        file = DataFile(content, name)
+        file = DataFile(content, name, {"yes": True, "no": False}.get(self.header))
         self._file = file
         self.param.update(columns=file.columns, file_name=name, notes=file.notes, column=file.columns[0])
 
+    async def refresh(self, *events) -> None:
+        """Collect, unless that is going on already: nobody may be asked twice."""
+        if not self._busy:
+            await super().refresh()
+
     def forget(self) -> None:
-        """Let go of the file."""
+        """Let go of the file, and of what was said of it."""
         self._file = None
-        self.param.update(columns=[], file_name="", notes=[])
+        self.param.update(columns=[], file_name="", notes=[], public=False)
+
+    @param.depends("status", watch=True)
+    def _forget_after_failure(self) -> None:
+        if self.status == "failed" and self._file is None:
+            self.forget()
 
     def cancel(self) -> None:
         """Stop asking; what was answered stays."""
@@ -163,7 +180,10 @@ class DataCollection(Computation):
 
     def _results(self, file: DataFile, estimator: OnlineEstimator, public: bool, settings: dict):
         column = file.read(settings["column"])
-        self._file = None  # from here on there are only people who wait to be asked
+        interval = estimator.interval
+        estimator.mechanism.release(interval.midpoint, interval, secure)  # of nobody: fails now, if it has to
+        if self._file is file:
+            self._file = None  # from here on there are only people who wait to be asked
         del file
         rows, missing = column.values.size, column.missing
         opened = open_estimate(column.values, estimator.family) if public else None

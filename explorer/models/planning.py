@@ -14,8 +14,8 @@ import param
 from explorer.engine.families import Family
 from explorer.engine.information import classical_information
 from explorer.engine.mechanisms import MECHANISMS, mechanism as find_mechanism
-from explorer.engine.optimum import best_interval
-from explorer.engine.planner import Option, plan
+from explorer.engine.optimum import NoBestIntervalError, best_interval
+from explorer.engine.planner import PLANNED_SCORE, Option, plan
 from explorer.models.computation import Computation
 
 EPSILONS = np.geomspace(0.1, 10, 17)
@@ -77,7 +77,7 @@ class Planning(Computation):
             without = wanted / float(classical_information(family)[0, 0])
             people = {}
             for name in MECHANISMS:
-                people[name] = wanted / _informations(name, family, delta)
+                people[name] = wanted / _informations(name, family, delta)  # NaN if it never is enough
                 complete = len(people) == len(MECHANISMS)
                 yield Plan(options, dict(people), without, error, sigma, given, delta, complete)
                 self.report(len(people) / len(MECHANISMS))
@@ -87,8 +87,14 @@ class Planning(Computation):
 
 @lru_cache(maxsize=64)
 def _informations(name: str, family: Family, delta: float) -> np.ndarray:
-    """F[μ,μ] at the best interval, for each of ``EPSILONS``."""
-    values = [best_interval(epsilon, family, find_mechanism(name, epsilon, delta)).value for epsilon in EPSILONS]
-    found = np.array(values)
+    """What one answer to the best interval tells about μ, for each of ``EPSILONS``."""
+
+    def value(epsilon: float) -> float:
+        try:
+            return best_interval(epsilon, family, find_mechanism(name, epsilon, delta), PLANNED_SCORE).value
+        except NoBestIntervalError:
+            return np.nan
+
+    found = np.array([value(epsilon) for epsilon in EPSILONS])
     found.flags.writeable = False
     return found

@@ -26,9 +26,9 @@ _COLUMNS = (
     ("b", "{:.3f}"),
 )
 _EXPLAINED = (
-    "From the exact Fisher information at each mechanism’s best interval: n answers know μ to σ/√(n F). That is what "
-    "many answers reach once the interval has found its place; a survey of a few hundred also pays for the search, and "
-    "σ is a guess. Gaussian is (ε, δ)-private, the others are ε-private."
+    "From the exact Fisher information about μ, with σ unknown, at each mechanism’s best interval: n answers know μ to "
+    "a standard error of σ/√(n F). That is what many answers reach once the interval has found its place; a survey of "
+    "a few hundred also pays for the search, and σ is a guess. Gaussian is (ε, δ)-private, the others are ε-private."
 )
 
 
@@ -68,7 +68,7 @@ class Planner(View):
             for name in MECHANISMS
         }
         everything = np.concatenate([*plan.people.values(), [plan.without_privacy]])
-        low, high = 0.5 * everything.min(), 2 * everything.max()
+        low, high = 0.5 * float(np.nanmin(everything)), 2 * float(np.nanmax(everything))
         epsilon, n = plan.given
         if epsilon is not None:
             layers["given"] = {"epsilon": np.full(2, epsilon), "people": np.array([low, high])}
@@ -95,7 +95,7 @@ def _sentence(plan: Plan) -> str:
     if not plan.options:
         return f"{goal}: no mechanism can, with so few people, at any ε up to 20."
     best = plan.options[0]
-    without = f"without privacy {np.ceil(plan.without_privacy):,.0f} would do"
+    without = f"without privacy {np.ceil(plan.without_privacy * (1 - 1e-12)):,.0f} would do"
     if plan.given[0] is not None:
         return f"{goal} at ε = {best.epsilon:g}: {best.mechanism} needs {best.n:,} people; {without}."
     return f"{goal} with {best.n:,} people: {best.mechanism} needs only ε = {best.epsilon:.3g}; {without}."

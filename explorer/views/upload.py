@@ -7,6 +7,8 @@ import panel_material_ui as pmui
 
 #: The browser sends a file in pieces of so many bytes; a server refuses messages above 20 MB.
 _PIECE = 4_000_000
+#: Of a file and its kind together, in letters.
+_LONGEST_NAME = 1000
 
 
 class Upload(pmui.FileInput):
@@ -22,22 +24,41 @@ class Upload(pmui.FileInput):
 
     def _handle_msg(self, msg) -> None:
         try:
-            if msg["status"] == "upload_event" and self._held() + len(msg["data"]) > self.max_file_size:
-                raise ValueError(f"The file is larger than {self.max_file_size / 1e6:g} MB")
-            super()._handle_msg(msg)
+            if msg["status"] != "finished" and msg.get("chunk", 1) == 1:
+                self._forget()  # a new file begins, whatever became of the one before
+            if msg["status"] == "upload_event":
+                self._check(msg)
+            if msg["status"] in ("upload_event", "finished"):
+                super()._handle_msg(msg)
         except Exception as error:  # whatever was sent, it is told and the server goes on
-            self._file_buffer.clear()
-            self._buffer.clear()
+            self._forget()
             words = str(error) if isinstance(error, ValueError) else "The upload was damaged on its way"
             self._send_msg({"status": "error", "error": words})
             self._refused(words)
+
+    def _check(self, msg: dict) -> None:
+        before = self._file_buffer.get(msg["name"])
+        if len(msg["name"]) + len(msg["mime_type"]) > _LONGEST_NAME or self._file_buffer.keys() - {msg["name"]}:
+            raise ValueError("The upload was damaged on its way")
+        if before is not None and before["total_chunks"] != msg["total_chunks"]:
+            raise ValueError("The upload was damaged on its way")
+        if self._held() + len(msg["data"]) > self.max_file_size:
+            raise ValueError(f"The file is larger than {self.max_file_size / 1e6:g} MB")
+
+    def _forget(self) -> None:
+        self._file_buffer.clear()
+        self._buffer.clear()
 
     def _held(self) -> int:
         pieces = [piece for file in self._file_buffer.values() for piece in file["chunks"].values()]
         return sum(map(len, pieces)) + sum(len(file["value"]) for file in self._buffer)
 
     def _update_file(self, filename, mime_type, value) -> None:
+        self._forget()
         if not isinstance(value, bytes):  # nothing was sent
             self._refused("The file is empty")
             return
-        self._taken(value, PurePath(str(filename).replace("\\", "/")).name[:200] or "the file")
+        try:
+            self._taken(value, PurePath(str(filename).replace("\\", "/")).name[:200] or "the file")
+        except Exception:
+            self._refused("The file cannot be used")

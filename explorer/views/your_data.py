@@ -92,7 +92,7 @@ class YourData(OnDemandView):
                 margin=(8, 10),
             ),
             wrapped(upload, self._file),
-            side_by_side(self._column, low, high, narrowest=180),
+            side_by_side(widget(model.param.header), self._column, low, high, narrowest=180),
             side_by_side(widget(model.param.most), wanted, public, narrowest=180),
             wrapped(self._collect, self._stop),
             self.status,

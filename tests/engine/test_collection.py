@@ -18,7 +18,13 @@ def test_everybody_is_asked_once_and_forgotten(monkeypatch):
     values = np.arange(50.0)
     run = estimator()
     release = run.mechanism.release
-    monkeypatch.setattr(run.mechanism, "release", lambda x, *rest: asked.append(x) or release(x, *rest))
+
+    def watched(x, interval, rng):
+        assert rng is ex.secure
+        asked.append(x)
+        return release(x, interval, rng)
+
+    monkeypatch.setattr(run.mechanism, "release", watched)
     collection = ex.Collection(values, run)
     steps = list(collection)
     assert sorted(asked) == values.tolist()
@@ -51,22 +57,31 @@ def test_the_estimate_finds_the_population(mechanism):
     assert high - low < 2
 
 
-def test_a_guess_that_is_wrong_by_a_factor_of_ten_costs_answers_and_not_the_result():
-    values = np.random.default_rng(2).normal(700, 40, 2000)
-    run = ex.OnlineEstimator(4.0, "piecewise", prior=ex.SemiConjugatePrior.expecting(0, 100), particles=500)
-    for _ in ex.Collection(values, run):
-        pass
-    low, high = run.posterior.quantiles([1e-3, 0.999])[:, 0]
-    assert low - 10 < 700 < high + 10
+def _holds(mu: float, sigma: float, seed: int) -> bool:
+    prior = ex.SemiConjugatePrior.expecting(0, 100)
+    trace = ex.simulate(
+        mu=mu, sigma=sigma, n=600, epsilon=1, mechanism="piecewise", prior=prior, particles=300, seed=seed, keep=()
+    )
+    low, _, high = trace.quantiles[-1, :, 0]
+    return low <= mu <= high
+
+
+@pytest.mark.parametrize(("mu", "sigma"), [(50, 20), (50, 2), (1000, 100), (1000, 250)])
+def test_a_guess_that_is_wrong_by_a_factor_of_ten_costs_answers_and_not_the_result(pool, mu, sigma):
+    """At least 18 of 24 intervals that claim 95 % hold the truth: with 90 % that fails once in a hundred."""
+    held = list(pool.map(_holds, [mu] * 24, [sigma] * 24, range(24)))
+    assert sum(held) >= 18
 
 
 def test_the_prior_of_a_guess():
     prior = ex.SemiConjugatePrior.expecting(20, 60)
     mu, sigma = prior.quantile(np.array([0.5, stats.norm.cdf(1)]), np.array([0.5, 0.5]))
-    np.testing.assert_allclose(mu, [40, 80])
+    np.testing.assert_allclose(mu, [40, 440])
     np.testing.assert_allclose(sigma, 10)
     with pytest.raises(ValueError, match="low must be below high"):
         ex.SemiConjugatePrior.expecting(3, 3)
+    with pytest.raises(ValueError, match=r"between -1e\+100 and 1e\+100"):
+        ex.SemiConjugatePrior.expecting(-1e300, 1e300)
 
 
 def test_people_needed_counts_only_what_lasts():

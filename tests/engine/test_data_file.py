@@ -37,11 +37,18 @@ def parquet_bytes(**columns) -> bytes:
         ("name;v\né;1\n".encode("cp1252"), ["name", "v"], [1], 0),
         ("\ufeffnäme\n1\n".encode(), ["näme"], [1], 0),
         ("näme,v\nx,1\n".encode("utf-16"), ["näme", "v"], [1], 0),
-        (b"a,b\n1,\n2,NA\n3,4\n5\n6,null\n", ["a", "b"], [4], 4),
+        (b"a,b\n1,\n2,NA\n3,4\n5,\n6,null\n", ["a", "b"], [4], 4),
+        (b"sep=;\na;b\n1;2,5\n", ["a", "b"], [2.5], 0),
+        (b"id;v\n1;.\n2;1,5\n", ["id", "v"], [1.5], 1),
+        (b"v\nNA\n1,5\n2,5\n", ["v"], [1.5, 2.5], 1),
+        (b"$51.77\n$48.11\n", ["column 1"], None, 0),
+        (b"Ada Lovelace;f;NA\nBob;m;51000\n", ["column 1", "column 2", "column 3"], [51000], 1),
+        (b"id,2019,2020\nA,50,60\n", ["column 1", "column 2", "column 3"], [2020, 60], 0),
         (b"a, b\n 1 , 2 \n", ["a", "b"], [2], 0),
         (b'a,b\n"one\ntwo, three",2\n', ["a", "b"], [2], 0),
         (b"\n \na,b\n1,2\n\n3,4\n", ["a", "b"], [2, 4], 0),
         (b"a,b\n1,2,\n3,4,\n", ["a", "b"], [2, 4], 0),
+        (b",b\n1,2\n", ["column 1", "b"], [2], 0),
         (parquet_bytes(name=["x", "y", "z"], v=[1, None, 3]), ["name", "v"], [1, 3], 1),
         (parquet_bytes(v=[1.5, float("nan")]), ["v"], [1.5], 1),
         (parquet_bytes(v=[Decimal("1.5"), Decimal("-2.25")]), ["v"], [1.5, -2.25], 0),
@@ -51,6 +58,10 @@ def parquet_bytes(**columns) -> bytes:
 def test_files_that_can_be_read(content, columns, values, missing):
     file = DataFile(content, "people.csv")
     assert file.columns == columns
+    if values is None:  # no numbers, but their names are no names either
+        with pytest.raises(ValueError, match="not a number"):
+            file.read(file.columns[-1])
+        return
     column = file.read(file.columns[-1])
     np.testing.assert_array_equal(column.values, values)
     assert (column.missing, column.values.dtype) == (missing, np.float64)
@@ -67,6 +78,11 @@ def test_files_that_can_be_read(content, columns, values, missing):
         (b"x,y\n1,31337\n2,inf\n", r"column 'y' has a cell \(row 2\) that is infinite"),
         (b"x,y\n1,1e999\n", "infinite"),
         (b"x,y\n1,2\n31337,4,5\n", "line 3 has more cells than the first"),
+        (b"name,age,income\nAda,30,50000\nBob,31337\n", "line 3 has fewer cells than the first"),
+        (b"51,200\n31,337\n", "two numbers or one with a decimal comma"),
+        (b"n;income;rate\nA;31.337;1,5\nB;48.000;2,5\n", None),
+        (b"x\n1e200\n", "infinite, or beyond"),
+        (",".join(["x"] * 2001).encode() + b"\n", "2,001 columns, more than the 2,000"),
         (b'x\n"31,337"\n"12,345"\n', "may be a decimal comma or separate thousands"),
         (b'x;y\n1;"1.5"\n1;"31,337"\n', "may be a decimal comma or separate thousands"),
         (b'x,y\n1,"31337\n', "line 2 is damaged"),
@@ -85,9 +101,9 @@ def test_files_that_can_be_read(content, columns, values, missing):
 def test_files_that_are_refused_without_a_word_of_their_values(content, words):
     def read():
         file = DataFile(content, "people.csv")
-        return file.read(file.columns[-1])
+        return file.read(file.columns[-1 if words else 1])
 
-    with pytest.raises(ValueError, match=words) as refusal:
+    with pytest.raises(ValueError, match=words or "a decimal point or separate thousands") as refusal:
         read()
     assert not any(value in str(refusal.value) for value in ("31337", "31,337", "secret", "hidden"))
     assert "\n" not in str(refusal.value)
@@ -98,6 +114,19 @@ def test_an_unknown_column_and_a_missing_file(tmp_path):
         DataFile(b"x,y\n1,2\n").read("z")
     with pytest.raises(ValueError, match="cannot be read: No such file"):
         DataFile(tmp_path / "nothing.csv")
+
+
+def test_whether_the_first_row_holds_names_can_be_said():
+    years = b"id,2019,2020\nA,50,60\n"
+    assert DataFile(years, header=True).columns == ["id", "2019", "2020"]
+    assert DataFile(years, header=True).read("2020").values.tolist() == [60]
+    assert DataFile(b"x\n1\n", header=False).columns == ["column 1"]
+
+
+def test_two_thousand_equal_names_are_told_apart_at_once():
+    file = DataFile(",".join(["x"] * 2000).encode() + b"\n" + b",".join([b"1"] * 2000))
+    assert file.columns[-1] == "x (2000)"
+    assert len(set(file.columns)) == 2000
 
 
 def test_what_was_assumed_is_told():

@@ -125,4 +125,5 @@ def test_what_does_not_know_it_says_so():
 def test_its_audit():
     report = ex.audit(ThreeWay(1.0), ex.Interval(-1, 1), trials=8000, seed=1)
     assert not report.violation
-    assert report.analytic.epsilon == pytest.approx(1.0)
+    assert report.analytic is None
+    assert report.epsilon_lower > 0.8

@@ -58,3 +58,20 @@ def test_a_run_reaches_what_was_planned():
 def test_what_cannot_be_planned_is_told(wrong, message):
     with pytest.raises(ValueError, match=message):
         ex.plan(standard_error=0.1, sigma=3.0, **wrong)
+
+
+def test_a_lopsided_population_needs_more_as_sigma_is_unknown():
+    options = {option.mechanism: option for option in ex.plan(0.1, 3.0, epsilon=2.0, family="gumbel")}
+    # Of all yes-or-no questions only the one at mu itself does not depend on sigma.
+    assert options["randomized_response"].a + options["randomized_response"].b == pytest.approx(0, abs=1e-4)
+    laplace = options["laplace"]
+    matrix = ex.fisher_information(laplace.a, laplace.b, 2.0, "gumbel")
+    alone = matrix[0, 0] - matrix[0, 1] ** 2 / matrix[1, 1]
+    assert laplace.n == pytest.approx(900 / alone, abs=1.01)
+    assert laplace.n > 900 / ex.best_interval(2.0, "gumbel").value
+
+
+def test_a_rounding_error_does_not_make_one_more_person():
+    from explorer.engine.planner import people
+
+    assert people(3.0, 0.1, 1.0) == 900

@@ -76,7 +76,9 @@ def test_what_is_downloaded_holds_answers_alone():
 
 
 def test_the_open_estimate_is_there_only_for_public_data():
-    found = holding(public=True).compute()
+    model = holding()
+    model.public = True
+    found = model.compute()
     assert found.open.mu == pytest.approx(np.round(VALUES, 6).mean())
     assert found.open.sigma == pytest.approx(np.round(VALUES, 6).std())
 
@@ -107,6 +109,53 @@ def test_it_can_be_stopped_and_keeps_what_was_answered():
     asyncio.run(scenario())
     assert model.result.finished
     assert 0 < model.result.y.size <= 300
+
+
+def test_two_clicks_ask_everybody_once():
+    model = holding(mechanism="laplace")
+
+    async def scenario() -> None:
+        await asyncio.gather(model.refresh(), model.refresh())
+
+    asyncio.run(scenario())
+    assert (model.status, model.error) == ("ready", "")
+    assert model.result.y.size == 300
+
+
+def test_public_is_said_of_one_file_alone():
+    model = holding(public=True)
+    assert not model.public  # it was said before this file came
+    model.public = True
+    assert model.compute().open is not None
+    model.take(CSV, "private.csv")
+    model.column = "weight"
+    assert not model.public
+    assert model.compute().open is None
+
+
+def test_a_new_file_that_comes_while_the_old_one_is_collected_from_stays():
+    model = holding(mechanism="laplace")
+
+    async def scenario() -> None:
+        task = asyncio.create_task(model.refresh())
+        while model.result is None:
+            await asyncio.sleep(0.01)
+        model.take(b"x\n1\n", "new.csv")
+        await task
+
+    asyncio.run(scenario())
+    assert (model.file_name, model.columns) == ("new.csv", ["x"])
+
+
+def test_without_opendp_the_file_is_kept_for_another_mechanism(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "opendp.prelude", None)
+    model = holding(mechanism="laplace")
+    asyncio.run(model.refresh())
+    assert (model.status, model.columns) == ("failed", ["who", "weight"])
+    assert "pip install 'explorer[opendp]'" in model.error
+    model.experiment.mechanism = "piecewise"
+    asyncio.run(model.refresh())
+    assert model.status == "ready"
 
 
 def test_twenty_megabytes_and_one_byte_more():

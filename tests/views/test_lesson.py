@@ -32,7 +32,7 @@ def test_from_the_learn_tab_to_a_lesson_whose_controls_and_formulas_work(serving
         findings = Findings()
         findings.watch(page).goto(address + "?tab=learn")
         page.get_by_role("link", name="1 · Privacy by noise").click()
-        page.get_by_role("heading", name="What an attacker learns").wait_for()
+        page.get_by_role("heading", name="What an attacker learns").wait_for()  # it may be being prepared before
         expect(page.locator("mjx-container").first).to_be_visible(timeout=60_000)
         caption = page.get_by_text(re.compile("^Asked for")).first
         expect(caption).to_contain_text("ε = 1 promises 2.72")

@@ -49,6 +49,38 @@ def test_a_byte_too_many_is_refused_as_it_arrives(pieces):
     assert desk.files[-1] == ("f.csv", b"x" * 100)
 
 
+def test_a_broken_upload_leaves_nothing_in_the_next_one():
+    desk = Desk()
+    for number, piece in ((1, b"OLD1"), (2, b"OLD2")):
+        desk.upload._handle_msg(
+            {
+                "status": "upload_event",
+                "name": "f.csv",
+                "chunk": number,
+                "total_chunks": 3,
+                "mime_type": "",
+                "data": piece,
+            }
+        )
+    desk.send(b"NEW1", b"NEW2")
+    assert desk.files == [("f.csv", b"NEW1NEW2")]
+
+
+def test_a_taker_that_fails_keeps_nothing():
+    desk = Desk()
+    desk.upload._taken = lambda content, name: 1 / 0
+    desk.send(b"SECRET")
+    assert desk.upload._held() == 0
+    assert desk.words == ["The file cannot be used"]
+
+
+def test_long_names_count_as_damage():
+    desk = Desk()
+    desk.send(b"x", name="n" * 5000)
+    assert desk.files == []
+    assert desk.upload._file_buffer == {}
+
+
 def test_many_unfinished_files_together_are_held_to_the_limit_too():
     desk = Desk()
     for number in range(50):
