@@ -152,5 +152,7 @@ def _options(port: int, address: str, allow_origin, basic_auth, num_procs: int) 
     if basic_auth is not None:
         if not basic_auth:
             raise ValueError("--basic-auth must be a password, or a JSON file of users and passwords, got nothing")
-        options |= {"basic_auth": basic_auth, "cookie_secret": os.urandom(32).hex()}
+        # Panel's own login page asks another host for its logo.
+        login = str(Path(__file__).with_name("login.html"))
+        options |= {"basic_auth": basic_auth, "basic_login_template": login, "cookie_secret": os.urandom(32).hex()}
     return options

@@ -304,6 +304,7 @@ def test_serve_hands_its_options_on():
 
     options = _options(8000, "0.0.0.0", ["lecture.example:8000"], "secret", 2)
     assert options.pop("cookie_secret")
+    assert options.pop("basic_login_template").endswith("login.html")
     assert options == {
         "port": 8000,
         "address": "0.0.0.0",

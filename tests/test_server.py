@@ -5,6 +5,7 @@ import os
 import re
 import socket
 import time
+import urllib.parse
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -17,6 +18,15 @@ from tornado.websocket import websocket_connect
 def listens(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def logged_in(address: str, password: str) -> bytes:
+    """The page that somebody sees who logs in with this password."""
+    visitor = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+    form = urllib.parse.urlencode({"username": "somebody", "password": password}).encode()
+    visitor.open(address + "login", timeout=60)
+    with visitor.open(address + "login", form, timeout=60) as answer:
+        return answer.read()
 
 
 def socket_to(address: str, origin: str) -> str:
@@ -54,7 +64,11 @@ def test_two_processes_ask_for_the_password_and_end_together(serving, tmp_path):
     protected = serving(tmp_path / "log", "--num-procs", "2", "--basic-auth", "secret")
     with protected as (address, _), urllib.request.urlopen(address, timeout=20) as answer:
         assert answer.url.startswith(address + "login")
-        assert b"After 1000 answers" not in answer.read()
+        page = answer.read()
+        assert b"After 1000 answers" not in page
+        assert not re.findall(rb"https?://", page)  # nothing from another host
+        for password, inside in (("wrong", False), ("secret", True)):
+            assert (b"bokeh" in logged_in(address, password)) == inside
     port = int(address.rsplit(":", 1)[1].rstrip("/"))
     for _ in range(100):
         if not listens(port):

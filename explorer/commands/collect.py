@@ -9,9 +9,6 @@ from pathlib import Path
 from explorer.commands.options import check_out, family_of
 from explorer.commands.printing import SHOWN, print_table
 
-#: The levels of the median and of the 95 % interval.
-LEVELS = (0.025, 0.5, 0.975)
-
 
 def add(commands) -> None:
     """The options."""
@@ -59,7 +56,7 @@ def add(commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     import explorer as ex
-    from explorer.engine.collection import people_needed
+    from explorer.engine.collection import LEVELS, people_needed
 
     check_out(options.out, ".csv")  # nobody can be asked again
     mechanism = ex.mechanism(options.mechanism, options.epsilon, options.delta)
@@ -77,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
         raise ValueError(f"--column must be one of {', '.join(map(repr, file.columns))}")
     column = file.read(options.column or file.columns[0])
     opened = ex.open_estimate(column.values, estimator.family)._asdict() if options.public else None
-    rows = _asked(ex.Collection(column.values, estimator, options.most))
+    rows = _asked(ex.Collection(column.values, estimator, options.most), LEVELS)
     if options.out:
         _write_answers(options.out, rows)
     widths = [row[8] - row[4] for row in rows]
@@ -104,7 +101,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _asked(collection) -> list[tuple]:
+def _asked(collection, levels: tuple[float, ...]) -> list[tuple]:
     """Let them answer; interrupted, those who have answered still count, as they cannot be asked again."""
     from tqdm import tqdm
 
@@ -112,7 +109,7 @@ def _asked(collection) -> list[tuple]:
     steps = tqdm(collection, total=collection.people, delay=1, disable=not sys.stderr.isatty(), leave=False)
     try:
         for step in steps:
-            rows.append((step.t, *step.interval, step.y, *step.posterior.quantiles(LEVELS).ravel().tolist()))
+            rows.append((step.t, *step.interval, step.y, *step.posterior.quantiles(levels).ravel().tolist()))
     except ImportError as error:
         raise ValueError(str(error)) from None
     except KeyboardInterrupt:
