@@ -63,7 +63,7 @@ class DataCollection(Computation):
         default="auto",
         objects={"as it looks": "auto", "holds names": "yes", "is a person’s": "no"},
         label="The first row",
-        doc="Of a CSV file: whether its first row holds the columns' names, or is already somebody's.",
+        doc="Of a CSV file that is chosen next: whether its first row holds names, or is already somebody's.",
     )
     columns = param.List([], item_type=str, doc="The columns of the file that is held; none without a file.")
     file_name = param.String("", doc="The name of the file that is held.")

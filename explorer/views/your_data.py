@@ -1,6 +1,9 @@
 """Your data: what a private collection from a file's people would have told, as it grows."""
 
+import asyncio
 import html
+import time
+from collections.abc import Callable
 
 import holoviews as hv
 import numpy as np
@@ -37,6 +40,8 @@ _LEGEND = legend(
     (ORANGE, "▮", "interval [l, r] asked for"),
     (GREY, "╍", "without privacy (public data only)"),
 )
+#: So many seconds after the page has been laid out, all its widgets are drawn.
+_SETTLING = 2.0
 #: Curves are drawn with so many points at most.
 _MOST_POINTS = 1500
 
@@ -54,6 +59,7 @@ class YourData(OnDemandView):
 
     def _build(self):
         model = self.model
+        self._settled = time.monotonic() + _SETTLING
         self._mu, self._sigma, self._width = _estimate_plot("μ", True), _estimate_plot("σ", False), _width_plot()
         upload = Upload(
             self._take,
@@ -107,15 +113,36 @@ class YourData(OnDemandView):
             sizing_mode="stretch_width",
         )
 
+    async def _on_active(self, *events) -> None:
+        self._settled = time.monotonic() + _SETTLING
+
     def _take(self, content: bytes, name: str) -> None:
-        try:
-            self.model.take(content, name)
-            self.model.error = ""
-        except ValueError as error:
-            self._refuse(str(error))
+        def take() -> None:
+            try:
+                self.model.take(content, name)
+                self.model.error = ""
+            except ValueError as error:
+                self.model.error = str(error)
+
+        self._soon(take)
 
     def _refuse(self, words: str) -> None:
-        self.model.param.update(error=words)
+        self._soon(lambda: self.model.param.update(error=words))
+
+    def _soon(self, change: Callable[[], None]) -> None:
+        """At once, but for somebody who is faster than the page: what changes while widgets are drawn is lost."""
+
+        async def when_settled() -> None:
+            for _ in range(600):
+                if self.active and time.monotonic() >= self._settled:
+                    break
+                await asyncio.sleep(0.1)
+            change()
+
+        if pn.state.curdoc is None or pn.state.curdoc.session_context is None:
+            change()
+        else:
+            pn.state.execute(when_settled)
 
     def _expect(self, low: float | None, high: float | None) -> None:
         if low is not None and high is not None:

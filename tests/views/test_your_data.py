@@ -111,13 +111,14 @@ def test_files_that_cannot_be_used_are_told_and_the_page_goes_on(visit):
         (b"PK\x03\x04", "Excel"),
         (b"\x00\x01", "not a text file"),
         (b"PAR1broken", "cannot be read as Parquet"),
+        (b"x,y\n1,2,3\n", "has more cells than the first"),
     ):
         upload(page, content)
         wait_for(page, words)
-    upload(page, b"x,y\n1,2,3\n")
+    upload(page, b"name,x\nAda,1\n")
     wait_for(page, "2 columns")
     page.get_by_role("button", name="Collect").click()
-    wait_for(page, "has more cells than the first")
+    wait_for(page, "that is not a number")
     upload(page, b"x\n1\n2\n3\n")
     wait_for(page, "1 columns")
     page.get_by_role("button", name="Collect").click()
