@@ -35,10 +35,10 @@ class TourBar(pn.viewable.Viewer):
         self._back.on_click(lambda event: self._go(tour.step - 1))
         self._next.on_click(lambda event: self._go((tour.step + 1) % (len(STOPS) + 1)))
         end.on_click(lambda event: self._go(0))
-        self._bar = pmui.Paper(
+        self._bar = pn.Column(  # Material's Paper is wider than a phone
             self._text,
             pn.Row(self._back, self._next, end),
-            elevation=3,
+            styles={"border": "1px solid #8a8f98", "border-radius": "6px"},
             sizing_mode="stretch_width",
             margin=(5, 10),
             visible=False,

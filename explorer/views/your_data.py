@@ -61,6 +61,9 @@ class YourData(OnDemandView):
         model = self.model
         self._settled = time.monotonic() + _SETTLING
         self._mu, self._sigma, self._width = _estimate_plot("μ", True), _estimate_plot("σ", False), _width_plot()
+        nothing = {"x": [np.nan], "y": [np.nan]}
+        self._mu.paint({"asked": nothing, "band": nothing})
+        self._sigma.paint({"band": nothing})
         upload = Upload(
             self._take,
             self._refuse,
