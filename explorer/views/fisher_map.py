@@ -67,11 +67,8 @@ class FisherMap(View):
             ),
             pmui.Typography("Exact, beside the paper's Monte Carlo, along [−h, h]", **heading),
             self._slice,
-            wrapped(
-                widget(self.monte_carlo.param.answers, sizing_mode=None, width=200),
-                widget(self.monte_carlo.param.samples, sizing_mode=None, width=200),
-                run,
-            ),
+            side_by_side(widget(self.monte_carlo.param.answers), widget(self.monte_carlo.param.samples), narrowest=200),
+            run,
             Status(self.monte_carlo),
             sizing_mode="stretch_width",
         )

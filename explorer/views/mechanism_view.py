@@ -18,9 +18,7 @@ from explorer.views.status import Status
 from explorer.views.view import View, code_button, csv_button, side_by_side, wrapped
 
 #: Of the density, outside of it: on a phone it would cover the curve.
-_LEGEND = legend(
-    (BLUE, "━", "density of Y"), (ORANGE, "▮", "share of the people that is clipped to l, to r"), (GREY, "┊", "l, r")
-)
+_LEGEND = legend((BLUE, "━", "density of Y"), (ORANGE, "▮", "share clipped to l, to r"), (GREY, "┊", "l, r"))
 _AUDIT = (
     "Answers are drawn for several values; an event that tells two of them apart is looked for in one "
     "half and measured in the other. The real ε lies above the bound with 99.9 % confidence. For the mechanisms here, "
@@ -69,11 +67,8 @@ class MechanismView(View):
             ),
             pmui.Typography("Take nobody’s word for ε: audit it", variant="h6", margin=(14, 10, 0, 10)),
             pmui.Typography(_AUDIT, variant="body2", sizing_mode="stretch_width", margin=(4, 10)),
-            wrapped(
-                widget(self.auditing.param.trials, sizing_mode=None, width=220),
-                widget(self.auditing.param.as_coded, sizing_mode=None, width=220),
-                audit,
-            ),
+            side_by_side(widget(self.auditing.param.trials), widget(self.auditing.param.as_coded), narrowest=200),
+            audit,
             Status(self.auditing),
             self._report,
             sizing_mode="stretch_width",
