@@ -4,8 +4,8 @@
     python run.py test      install the test tools, check style, run the tests (arguments go to pytest)
     python run.py bench     measure
 
-The virtual environment ``.venv`` beside this file is made on first use and brought up to date
-whenever ``pyproject.toml`` changes.
+The virtual environment ``.venv`` beside this file (``EXPLORER_VENV`` names another) is made on first use and brought
+up to date whenever ``pyproject.toml`` changes.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
-ENVIRONMENT = ROOT / ".venv"
+ENVIRONMENT = ROOT / (os.environ.get("EXPLORER_VENV") or ".venv")
 PYTHON = ENVIRONMENT / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
@@ -30,10 +30,12 @@ def install(extra: str) -> None:
             return
     if not PYTHON.exists():
         print(f"Making a virtual environment in {ENVIRONMENT.name} ...", flush=True)
+        new = not ENVIRONMENT.exists()
         try:
             venv.create(ENVIRONMENT, with_pip=True)
         except subprocess.CalledProcessError:
-            shutil.rmtree(ENVIRONMENT, ignore_errors=True)
+            if new:
+                shutil.rmtree(ENVIRONMENT, ignore_errors=True)
             sys.exit("This Python cannot make virtual environments (on Debian: apt-get install python3-venv)")
     print("Installing Explorer and what it needs (a minute or two, once) ...", flush=True)
     pip = [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]

@@ -63,7 +63,9 @@ def _signature(thing) -> str:
         return "(...)"
     text = re.sub(r"\bexplorer\.engine\.[\w.]*\.", "", text)
     text = re.sub(r"<function [\w.<>]+ at 0x\w+>", "...", text)
-    return text.replace("numpy.", "np.").replace("collections.abc.", "").replace("pathlib.", "")
+    text = text.replace("pandas.core.frame.", "pandas.")  # as older releases of pandas say
+    text = re.sub(r"\bpathlib\.(_local\.)?", "", text)  # Python 3.13 says where within pathlib
+    return text.replace("numpy.", "np.").replace("collections.abc.", "")
 
 
 def _text(doc: str | None) -> str:

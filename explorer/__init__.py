@@ -7,121 +7,61 @@
     >>> ex.log_likelihood(0.0, mu=0, sigma=1, left=-1, right=1, epsilon=1).round(4)
     np.float64(-1.687)
 
-The names below are the public ones. The dashboard's parts (``FisherMap``) and what needs pandas (``study``) are
-imported when asked for, so that ``import explorer`` stays light.
+The names below are the public ones. Each is imported when it is first asked for, so that ``import explorer`` takes no
+time: the command can be interrupted from its first moment on, and nobody waits for Panel who asks for a number.
 """
 
 from importlib import import_module
 
-from explorer.engine.audit import AuditReport, adaptive_run, audit, audit_run
-from explorer.engine.batch_estimation import batch_posterior
-from explorer.engine.bound import LdpBest, best_ldp
-from explorer.engine.collection import Answered, Collection, OpenEstimate, open_estimate
-from explorer.engine.data_file import Column, DataFile
-from explorer.engine.estimation import OnlineEstimator
-from explorer.engine.families import FAMILIES, Family, family
-from explorer.engine.history import History
-from explorer.engine.information import (
-    SCORES,
-    Estimate,
-    Surface,
-    classical_information,
-    fisher_information,
-    monte_carlo_information,
-    score_function,
-    score_surface,
-)
-from explorer.engine.interval import Interval
-from explorer.engine.likelihood import log_likelihood, log_likelihood_gradient
-from explorer.engine.mechanisms import MECHANISMS, Mechanism, Privacy, mechanism
-from explorer.engine.optimum import BestInterval, NoBestIntervalError, best_interval
-from explorer.engine.planner import Option, plan
-from explorer.engine.priors import IndependentPrior, Prior, SemiConjugatePrior
-from explorer.engine.samplers import BATCH_SAMPLERS, SAMPLERS, ImpossibleAnswerError, Info, Posterior, Sampler
-from explorer.engine.secure import secure
-from explorer.engine.simulation import Step, Trace, iter_simulation, simulate
-from explorer.engine.truncation import POLICIES, Fixed, Oracle, Policy
-
-_WHEN_ASKED_FOR = {
-    "Compare": "explorer.views.compare",
-    "FisherMap": "explorer.views.fisher_map",
-    "LiveRun": "explorer.views.live_run",
-    "MechanismView": "explorer.views.mechanism_view",
-    "Planner": "explorer.views.planner",
-    "YourData": "explorer.views.your_data",
-    "study": "explorer.engine.study",
-    "summary": "explorer.engine.summary",
+#: Where the public names are.
+_HOMES = {
+    "explorer.engine.audit": ("AuditReport", "adaptive_run", "audit", "audit_run"),
+    "explorer.engine.batch_estimation": ("batch_posterior",),
+    "explorer.engine.bound": ("LdpBest", "best_ldp"),
+    "explorer.engine.collection": ("Answered", "Collection", "OpenEstimate", "open_estimate"),
+    "explorer.engine.data_file": ("Column", "DataFile"),
+    "explorer.engine.estimation": ("OnlineEstimator",),
+    "explorer.engine.families": ("FAMILIES", "Family", "family"),
+    "explorer.engine.history": ("History",),
+    "explorer.engine.information": (
+        "Estimate",
+        "SCORES",
+        "Surface",
+        "classical_information",
+        "fisher_information",
+        "monte_carlo_information",
+        "score_function",
+        "score_surface",
+    ),
+    "explorer.engine.interval": ("Interval",),
+    "explorer.engine.likelihood": ("log_likelihood", "log_likelihood_gradient"),
+    "explorer.engine.mechanisms": ("MECHANISMS", "Mechanism", "Privacy", "mechanism"),
+    "explorer.engine.optimum": ("BestInterval", "NoBestIntervalError", "best_interval"),
+    "explorer.engine.planner": ("Option", "plan"),
+    "explorer.engine.priors": ("IndependentPrior", "Prior", "SemiConjugatePrior"),
+    "explorer.engine.samplers": ("BATCH_SAMPLERS", "ImpossibleAnswerError", "Info", "Posterior", "SAMPLERS", "Sampler"),
+    "explorer.engine.secure": ("secure",),
+    "explorer.engine.simulation": ("Step", "Trace", "iter_simulation", "simulate"),
+    "explorer.engine.study": ("study",),
+    "explorer.engine.summary": ("summary",),
+    "explorer.engine.truncation": ("Fixed", "Oracle", "POLICIES", "Policy"),
+    "explorer.views.compare": ("Compare",),
+    "explorer.views.fisher_map": ("FisherMap",),
+    "explorer.views.live_run": ("LiveRun",),
+    "explorer.views.mechanism_view": ("MechanismView",),
+    "explorer.views.planner": ("Planner",),
+    "explorer.views.your_data": ("YourData",),
 }
-
-__all__ = [
-    "BATCH_SAMPLERS",
-    "FAMILIES",
-    "MECHANISMS",
-    "POLICIES",
-    "SAMPLERS",
-    "SCORES",
-    "Answered",
-    "AuditReport",
-    "BestInterval",
-    "Collection",
-    "Column",
-    "Compare",
-    "DataFile",
-    "Estimate",
-    "Family",
-    "FisherMap",
-    "Fixed",
-    "History",
-    "ImpossibleAnswerError",
-    "IndependentPrior",
-    "Info",
-    "Interval",
-    "LdpBest",
-    "LiveRun",
-    "Mechanism",
-    "MechanismView",
-    "NoBestIntervalError",
-    "OnlineEstimator",
-    "OpenEstimate",
-    "Option",
-    "Oracle",
-    "Planner",
-    "Policy",
-    "Posterior",
-    "Prior",
-    "Privacy",
-    "Sampler",
-    "SemiConjugatePrior",
-    "Step",
-    "Surface",
-    "Trace",
-    "YourData",
-    "adaptive_run",
-    "audit",
-    "audit_run",
-    "batch_posterior",
-    "best_interval",
-    "best_ldp",
-    "classical_information",
-    "family",
-    "fisher_information",
-    "iter_simulation",
-    "log_likelihood",
-    "log_likelihood_gradient",
-    "mechanism",
-    "monte_carlo_information",
-    "open_estimate",
-    "plan",
-    "score_function",
-    "score_surface",
-    "secure",
-    "simulate",
-    "study",
-    "summary",
-]
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+__all__ = sorted(_HOME_OF)
 
 
 def __getattr__(name: str):
-    if name in _WHEN_ASKED_FOR:
-        return getattr(import_module(_WHEN_ASKED_FOR[name]), name)
-    raise AttributeError(f"module 'explorer' has no attribute {name!r}")
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'explorer' has no attribute {name!r}")
+    globals()[name] = found = getattr(import_module(_HOME_OF[name]), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

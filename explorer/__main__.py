@@ -2,6 +2,9 @@
 
 import sys
 
-from explorer.cli import main
+try:
+    from explorer.cli import main
+except KeyboardInterrupt:  # before the command could begin
+    sys.exit(130)
 
 sys.exit(main())

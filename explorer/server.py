@@ -117,14 +117,14 @@ def _end_together() -> None:
 
 def _let_visitors_leave() -> None:
     """Somebody who closes the page while an answer is on its way is no error: nothing about it in the log."""
-    from bokeh.server import connection
     from tornado.websocket import WebSocketClosedError
 
     def not_gone(record: logging.LogRecord) -> bool:
         _, error, trace = record.exc_info or (None, None, None)
         gone = isinstance(error, WebSocketClosedError)
         if isinstance(error, AssertionError):  # Bokeh's ping was the first to notice that they left
-            gone = traceback.extract_tb(trace)[-1].filename == connection.__file__
+            *_, (frame, _) = traceback.walk_tb(trace)
+            gone = frame.f_globals.get("__name__") == "bokeh.server.connection"
         return not gone and "connection was closed" not in record.getMessage()
 
     for name in ("asyncio", "bokeh.server.views.ws", "bokeh.server.protocol_handler", "tornado.application"):

@@ -1,16 +1,14 @@
 """Shared by all tests: a browser, processes, fixed random numbers, and what a missing browser means."""
 
-import contextlib
 import os
-import subprocess
-import sys
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 
 import hypothesis
 import pytest
+from serving import serving as serve
 
-from benchmarks.browser import FLAGS, executable, free_port, wait_for
+from benchmarks.browser import FLAGS, executable
 
 # The same cases in every run; a failing one is printed and can be pasted into a test.
 hypothesis.settings.register_profile("fixed", derandomize=True, deadline=None, database=None, print_blob=True)
@@ -30,25 +28,10 @@ def pool():
         yield executor
 
 
-@contextlib.contextmanager
-def _serving(log, *options: str):
-    port = free_port()
-    command = [sys.executable, "-m", "explorer", "serve", "--no-browser", "--port", str(port), *options]
-    with log.open("w") as file:
-        process = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT)
-    address = f"http://127.0.0.1:{port}/"
-    try:
-        wait_for(address, process)
-        yield address, process
-    finally:
-        process.kill()  # it cannot tell its children any more
-        process.wait()
-
-
 @pytest.fixture
 def serving():
     """``serving(log, *options)``: ``explorer serve`` on a free port, within which its address and process are known."""
-    return _serving
+    return serve
 
 
 @pytest.fixture(scope="session")

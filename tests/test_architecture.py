@@ -91,10 +91,13 @@ digests = [digest(ex.simulate(seed=5, **settings)) for settings in SETTINGS]
 
 def test_importing_compiles_nothing_and_stays_light():
     heavy = "[m for m in ('panel', 'holoviews', 'bokeh', 'param', 'pandas', 'scipy.optimize') if m in sys.modules]"
-    out = json.loads(run_python(f"{COUNT}\nimport sys, explorer\nprint(json.dumps([count(), {heavy}]))"))
+    work = "import sys, explorer; explorer.simulate, explorer.audit, explorer.plan, explorer.Collection"
+    out = json.loads(run_python(f"{COUNT}\n{work}\nprint(json.dumps([count(), {heavy}]))"))
     assert out[0]["kernels"] > 10
     assert out[0]["compiled"] == out[0]["callbacks"] == 0
     assert out[1] == []
+    engine = "[m for m in ('numpy', 'scipy', 'numba') if m in sys.modules]"
+    assert run_python(f"import sys, explorer, explorer.cli; print({engine})") == "[]\n"
 
 
 def test_a_second_process_does_not_compile_again(tmp_path):
@@ -127,6 +130,60 @@ print(total(one, -one, one, one, one, ex.family("normal"), ex.mechanism("laplace
     assert "return _half_erfcx(t)" in source
     helper.write_text(source.replace("return _half_erfcx(t)", "return 1.2 * _half_erfcx(t)"), encoding="utf-8")
     assert float(run_python(code, cwd=tmp_path, **environment)) != before
+
+
+@pytest.fixture
+def read_only(tmp_path):
+    """``read_only(code)`` runs code where neither the package nor HOME can be written; temporary files can."""
+    # Permissions do not stop root. That a file stands where a folder would have to be stops everybody.
+    shutil.copytree(PACKAGE, tmp_path / "explorer", ignore=shutil.ignore_patterns("__pycache__"))
+    for folder in [tmp_path / "explorer", *(path.parent for path in (tmp_path / "explorer").rglob("__init__.py"))]:
+        (folder / "__pycache__").touch()
+    (tmp_path / "home").touch()
+    (tmp_path / "temporary").mkdir()
+    home = dict.fromkeys(("HOME", "XDG_CACHE_HOME", "LOCALAPPDATA"), str(tmp_path / "home"))
+    places = home | {"NUMBA_CACHE_DIR": "", "TMPDIR": str(tmp_path / "temporary"), "PYTHONPATH": str(tmp_path)}
+
+    def run(code: str) -> dict:
+        script = f"{COUNT}\n{code}\nprint(json.dumps(count() | {{'file': explorer.__file__}}))"
+        out = json.loads(run_python(script, cwd=tmp_path, **places))
+        assert Path(out["file"]).parent == tmp_path / "explorer"
+        return out
+
+    return run
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs a system where folders have owners")
+def test_where_nothing_can_be_written_machine_code_is_kept_among_the_temporary_files(read_only, tmp_path):
+    first, second = (read_only("import explorer; explorer.simulate(n=5, seed=1)") for _ in range(2))
+    assert first["missed"] > 0
+    assert second["compiled"] > 0
+    assert second["missed"] == 0
+    (folder,) = (tmp_path / "temporary").iterdir()
+    assert folder.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs a system where folders have owners")
+def test_machine_code_is_not_taken_from_a_folder_that_others_can_write(read_only, tmp_path):
+    planted = tmp_path / "temporary" / f"explorer-numba-{os.geteuid()}"
+    planted.mkdir()
+    planted.chmod(0o777)
+    out = read_only("import explorer; explorer.mechanism('laplace', 1.0); explorer.log_likelihood(0, 0, 1, -1, 1, 1.0)")
+    assert out["compiled"] > 0
+    assert list(planted.iterdir()) == []
+
+
+def test_without_numbas_stamp_nothing_is_cached(monkeypatch):
+    """A numba that keeps it elsewhere would give back machine code of an older source."""
+    from numba.core import caching
+
+    from explorer.engine import compiled
+
+    assert compiled._cached(test_public_names_exist)._cache._cache_file._source_stamp == compiled._DIGEST
+    monkeypatch.setattr(caching, "IndexDataCacheFile", lambda **settings: None)
+    kernel = compiled.kernel(lambda x: x + 1.0)
+    assert kernel(1.0) == 2.0
+    assert kernel.stats.cache_path is None
 
 
 def test_public_names_exist():

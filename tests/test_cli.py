@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from fuzz.command_line import ended
 
 import explorer as ex
 from explorer.cli import main
@@ -164,7 +165,7 @@ def test_the_table_is_readable(capsys):
     ("arguments", "message"),
     [
         (["--epsilon", "0"], "epsilon must be a finite number above 0, got 0.0"),
-        (["--epsilon", "nan"], "epsilon must be a finite number above 0, got nan"),
+        (["--epsilon", "nan"], "argument --epsilon: must be a finite number, got 'nan'"),
         (["--epsilon", "one"], "argument --epsilon: invalid float value: 'one'"),
         (["--interval", "2", "1"], "a must be below b, got a=2 and b=1"),
         (["--mechanism", "exponential"], "mechanism must be one of 'laplace', 'gaussian'"),
@@ -174,22 +175,22 @@ def test_the_table_is_readable(capsys):
         (["--score", "best"], "score must be one of 'mu', 'sigma'"),
         (["--mechanism", "gaussian", "--delta", "2"], "delta must lie strictly between 0 and 1, got 2.0"),
         (["--score", "det", "--mechanism", "randomized_response"], "score must differ from 0 for some interval"),
-        (["--epsilon", "-inf"], "epsilon must be a finite number above 0, got -inf"),
+        (["--epsilon", "-inf"], "argument --epsilon: must be a finite number, got '-inf'"),
         (["--epsilon", "1e300", "--mechanism", "piecewise"], "epsilon must lie between 1e-06 and 500"),
         (["--surface", "map.csv"], "--surface takes one epsilon and one mechanism, got 6 combinations"),
         (["--epsilon", "1", "--surface", "map.txt"], "--surface must end in .csv or .npz, got 'map.txt'"),
-        (["--epsilon", "1", "--surface", "nowhere/map.csv"], "nowhere/map.csv cannot be written: No such file"),
+        (
+            ["--epsilon", "1", "--surface", "nowhere/map.csv"],
+            "nowhere/map.csv cannot be written: there is no such folder",
+        ),
         (["--epsilon", "1", "--surface", "map.csv", "--limits", "1", "0"], "limits must be two numbers"),
+        (["--epsilon", "1", "--surface", "map.csv", "--symmetric"], "takes neither --interval nor --symmetric"),
         (["--nonsense"], "unrecognized arguments: --nonsense"),
     ],
 )
 def test_a_wrong_value_gets_one_line_and_exit_code_2(capsys, arguments, message):
-    try:
-        code = main(["fisher", *arguments])
-    except SystemExit as exit_:  # argparse's own way out
-        code = exit_.code
+    assert ended(["fisher", *arguments]) == 2
     output = capsys.readouterr()
-    assert code == 2
     assert output.out == ""
     assert message in output.err
     assert output.err.count("\n") == 1
@@ -205,7 +206,8 @@ def test_no_command_prints_help(capsys):
 
 
 def simulate(capsys, *arguments):
-    assert main(["simulate", "--json", "--seed", "1", "--particles", "200", *arguments]) == 0
+    particles = [] if "grid" in arguments else ["--particles", "200"]
+    assert main(["simulate", "--json", "--seed", "1", *particles, *arguments]) == 0
     return json.loads(capsys.readouterr().out)
 
 
@@ -259,7 +261,7 @@ def test_the_table_of_a_run_is_readable(capsys):
     [
         (["-n", "0"], "n must be a whole number of at least 1, got 0"),
         (["--epsilon", "-1"], "epsilon must be a finite number above 0, got -1.0"),
-        (["--sigma", "nan"], "sigma must be a finite number above 0, got nan"),
+        (["--sigma", "0"], "sigma must be a finite number above 0, got 0.0"),
         (["--policy", "greedy"], "policy must be one of 'thompson'"),
         (["--sampler", "gibbs"], "sampler must be one of 'marginal'"),
         (["--subset", "3"], "sampler 'marginal' does not take subset"),
@@ -269,6 +271,9 @@ def test_the_table_of_a_run_is_readable(capsys):
         (["--prior", "0", "-1", "1", "1"], "variance must be a finite number above 0, got -1.0"),
         (["--seed", "-3"], "seed must be a whole number of at least 0, got -3"),
         (["--df", "3"], "family 'normal' does not take df"),
+        (["--sigma", "1e308"], "mu and sigma are too large for a population of finite values"),
+        (["--keep", "0", "--out", "x.npz"], "keep must be a whole number of at least 1, got 0"),
+        (["--policy", "fixed", "--score", "nonsense"], "score must be one of 'mu', 'sigma'"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
@@ -286,13 +291,13 @@ def test_simulate_tells_a_wrong_value_in_one_line(capsys, arguments, message):
         (["--num-procs", "0"], "--num-procs must be at least 1, got 0"),
         (["--num-procs", "2", "--port", "0"], "--num-procs needs a port that all processes share"),
         (["--allow-origin", "http://elsewhere/"], "--allow-origin must be a host, or host:port"),
-        (["--basic-auth", ""], "--basic-auth must be a password"),
+        (["--basic-auth", ""], "--basic-auth: must not be empty"),
         (["--computations", "0"], "a limit must be at least 1"),
         (["--max-upload", "-1"], "a limit must be at least 1"),
     ],
 )
 def test_serve_tells_what_is_wrong_before_it_starts(capsys, arguments, told):
-    assert main(["serve", "--no-browser", *arguments]) == 2
+    assert ended(["serve", "--no-browser", *arguments]) == 2
     out, error = capsys.readouterr()
     assert told in error
     assert error.count("\n") == 1
@@ -312,3 +317,181 @@ def test_serve_hands_its_options_on():
         "basic_auth": "secret",
         "num_procs": 2,
     }
+
+
+def refuse(token):
+    raise AssertionError(f"{token} is no JSON")
+
+
+def test_an_audit_as_json_is_what_any_reader_of_json_takes(capsys):
+    options = (
+        ["--as-coded"],
+        ["--interval", "-1e300", "1e300"],
+        ["--mechanism", "laplace", "--interval", "0", "1e-322"],
+    )
+    for option in options:
+        main(["audit", "--json", "--seed", "1", "--trials", "2000", *option])
+        for row in json.loads(capsys.readouterr().out, parse_constant=refuse):
+            ends = [float(end) for pair in row["event"]["ranges"] for end in pair]
+            assert any(math.isinf(end) for end in ends), "an event that is a half-line"
+            assert row["event"]["count"] <= row["event"]["answers"] == 1000
+
+
+def test_mechanisms_to_audit_add_up(capsys):
+    names = ["piecewise", "laplace", "randomized_response"]
+    for spelled in (["--mechanism", *names], ["--mechanism", names[0], "--mechanism", *names[1:]]):
+        assert main(["audit", "--json", "--trials", "100", "--seed", "1", *spelled]) == 0
+        claims = [row["claim"] for row in json.loads(capsys.readouterr().out)]
+        assert claims == ["Piecewise(epsilon=1)", "LaplaceMechanism(epsilon=1)", "RandomizedResponse(epsilon=1)"]
+
+
+def test_the_noise_of_the_authors_code_is_laplace(capsys):
+    assert main(["audit", "--as-coded", "--mechanism", "laplace", "--seed", "1"]) == 1
+    told = capsys.readouterr().out
+    assert main(["audit", "--as-coded", "--seed", "1"]) == 1
+    assert capsys.readouterr().out == told
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--as-coded", "--mechanism", "piecewise"], "--as-coded is laplace noise, got --mechanism piecewise"),
+        (["--as-coded", "--mechanism", "laplace", "gaussian"], "--as-coded is laplace noise, got --mechanism laplace"),
+        (["--as-coded", "--mechanism", "all"], "--as-coded is laplace noise, got --mechanism all"),
+        (["--as-coded", "--delta", "0.1"], "--as-coded is laplace noise, which has no --delta"),
+        (["--as-coded", "--epsilon", "1e6"], "epsilon must be at most 707107 for the noise of the author's code"),
+        (["--mechanism", "laplace", "laplace"], "--mechanism names laplace twice"),
+        (["--mechanism", "all", "--mechanism", "all"], "--mechanism names all twice"),
+        (["--mechanism", "all", "laplace"], "--mechanism all stands alone, got all laplace"),
+        (["--mechanism", "magic"], "mechanism must be one of 'laplace', 'gaussian'"),
+        (["--trials", "1000000000000"], "trials must be at most 10000000, got 1000000000000"),
+        (["--trials", "10000001"], "trials must be at most 10000000, got 10000001"),
+        (["--trials", "0"], "trials must be a whole number of at least 20, got 0"),
+        (["--trials", "1e3"], "invalid int value: '1e3'"),
+        (["--interval", "nan", "1"], "argument --interval: must be a finite number, got 'nan'"),
+        (["--interval", "0", "inf"], "argument --interval: must be a finite number, got 'inf'"),
+        (["--interval", "2", "1"], "left must be below right, got left=2 and right=1"),
+        (["--interval", "1", "1"], "left must be below right, got left=1 and right=1"),
+        (["--interval", "-1e308", "1e308"], "right - left must be finite"),
+        (["--confidence", "0"], "confidence must lie strictly between 0 and 1, got 0.0"),
+        (["--confidence", "1"], "confidence must lie strictly between 0 and 1, got 1.0"),
+        (["--confidence", "nan"], "argument --confidence: must be a finite number, got 'nan'"),
+        (["--seed", "-1"], "seed must be None or a whole number that is not negative, got -1"),
+        (["--epsilon", "nan"], "argument --epsilon: must be a finite number, got 'nan'"),
+        (["--epsilon", "1e-7"], "epsilon must lie between 1e-06 and 1e+06 for the laplace mechanism"),
+        (["--delta", "0"], "delta must lie strictly between 0 and 1, got 0.0"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_audit_tells_a_wrong_value_in_one_line(capsys, arguments, message):
+    try:
+        code = main(["audit", *arguments])
+    except SystemExit as exit_:  # argparse's own way out
+        code = exit_.code
+    output = capsys.readouterr()
+    assert code == 2
+    assert output.out == ""
+    assert message in output.err
+    assert output.err.count("\n") == 1
+
+
+def test_an_audit_that_does_not_fit_into_memory_is_told_in_one_line(capsys, monkeypatch):
+    def full(self, *given):
+        raise MemoryError
+
+    monkeypatch.setattr("explorer.engine.audit.measured", full)
+    assert main(["audit", "--trials", "100"]) == 2
+    assert capsys.readouterr().err == "explorer audit: --trials 100 takes more memory than there is\n"
+
+
+# ---- options that would have no effect
+
+FISHER, SIMULATE = ["fisher", "--epsilon", "1"], ["simulate", "-n", "3", "--seed", "1"]
+STUDY = ["study", "--epsilon", "5", "-n", "5", "--replicates", "1", "--workers", "1", "--json"]
+COLLECT = ["collect", "--csv", "people.csv", "--epsilon", "5", "--expect", "150", "200"]
+AUDIT = ["audit", "--trials", "100", "--seed", "1"]
+MAP, TRACE, GAUSSIAN = ["--surface", "map.csv"], ["--out", "trace.npz"], ["--mechanism", "gaussian"]
+
+# a command, an option, what lets the option have an effect, and what takes that effect away
+IDLE = [
+    (AUDIT, ["--delta", "0.5"], GAUSSIAN, ["--mechanism", "laplace", "piecewise"]),
+    (AUDIT, ["--delta", "0.5"], ["--mechanism", "all"], ["--as-coded"]),
+    (FISHER, ["--delta", "0.5"], ["--mechanism", "all"], []),
+    (SIMULATE, ["--delta", "0.5"], GAUSSIAN, []),
+    (STUDY, ["--delta", "0.5"], [*GAUSSIAN, "laplace"], ["--mechanism", "laplace", "piecewise"]),
+    (COLLECT, ["--delta", "0.5"], GAUSSIAN, []),
+    (FISHER, ["--df", "3"], ["--family", "student_t"], ["--family", "gumbel"]),
+    (SIMULATE, ["--df", "3"], ["--family", "student_t"], []),
+    (COLLECT, ["--df", "3"], ["--family", "student_t"], []),
+    (FISHER, ["--symmetric"], [], ["--interval", "0", "1"]),
+    (FISHER, ["--resolution", "4"], MAP, []),
+    (FISHER, ["--limits", "-1", "1"], MAP, []),
+    (FISHER, ["--force"], MAP, []),
+    (SIMULATE, ["--keep", "1"], TRACE, []),
+    (SIMULATE, ["--force"], TRACE, []),
+    (SIMULATE, ["--particles", "3"], ["--sampler", "gradient"], ["--sampler", "grid"]),
+    (STUDY, ["--particles", "3"], ["--method", "grid/fixed", "adaptive"], ["--method", "grid/fixed", "mcmc"]),
+    (STUDY, ["--iterations", "30"], ["--method", "mcmc"], ["--method", "grid/fixed"]),
+    (STUDY, ["--mu", "0"], [], ["--prior-draws"]),
+    (STUDY, ["--sigma", "1"], [], ["--prior-draws"]),
+    (STUDY, ["--workers", "1"], [], ["--scheduler", "tcp://127.0.0.1:1"]),
+    (COLLECT, ["--force"], ["--out", "answers.csv"], []),
+]
+
+
+@pytest.fixture
+def heights(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "people.csv").write_text("height\n" + "".join(f"{170 + k}.25\n" for k in range(9)))
+
+
+def refused(capsys, arguments: list[str]) -> str:
+    assert ended(arguments) == 2
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert output.err.count("\n") == 1
+    return output.err
+
+
+def named(option: list[str]) -> str:
+    return "does not take df" if option[0] == "--df" else option[0]
+
+
+@pytest.mark.parametrize(("command", "option", "useful", "idle"), IDLE, ids=lambda part: " ".join(part[:3]))
+def test_an_option_without_effect_is_refused(heights, capsys, command, option, useful, idle):
+    assert named(option) in refused(capsys, [*command, *idle, *option])
+    assert main([*command, *useful, *option]) == 0
+    if "--scheduler" not in idle:  # nobody answers there
+        assert main([*command, *idle]) in (0, 1)
+
+
+@pytest.mark.parametrize("value", ["0", "1e-5", "2"])
+def test_the_default_and_wrong_values_count_as_given(heights, capsys, value):
+    for command in (FISHER, SIMULATE, STUDY, COLLECT, [*AUDIT, "--mechanism", "laplace"]):
+        told = refused(capsys, [*command, "--delta", value])
+        assert told == f"explorer {command[0]}: --delta is for the gaussian mechanism, and there is none\n"
+
+
+def test_an_unknown_mechanism_is_told_first(heights, capsys):
+    for command in (FISHER, SIMULATE, STUDY, COLLECT, AUDIT):
+        assert "mechanism must be one of" in refused(capsys, [*command, "--mechanism", "magic", "--delta", "0.5"])
+
+
+def test_reproduce_refuses_what_has_no_effect(heights, capsys, monkeypatch):
+    def told(out, **given):
+        raise ValueError(f"sampler {given['sampler']}, workers {given['workers']}")
+
+    monkeypatch.setattr("explorer.reproduction.reproduce", told)
+    assert "--sampler has no effect" in refused(capsys, ["reproduce", "--as-coded", "--sampler", "marginal"])
+    assert "--workers has no effect" in refused(capsys, ["reproduce", "--scheduler", "tcp://x:1", "--workers", "2"])
+    assert "sampler marginal, workers None" in refused(capsys, ["reproduce", "--as-coded"])
+    assert "sampler grid, workers 2" in refused(capsys, ["reproduce", "--sampler", "grid", "--workers", "2"])
+
+
+def test_what_was_not_given_has_its_default(heights, capsys):
+    assert main([*SIMULATE, "--sampler", "grid", "--json", *TRACE]) == 0
+    settings = json.loads(capsys.readouterr().out)["settings"]
+    assert (settings["delta"], settings["particles"]) == (1e-5, 1000)
+    assert main([*FISHER, *MAP]) == 0
+    assert capsys.readouterr().out == "Wrote 1225 intervals to map.csv\n"

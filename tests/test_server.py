@@ -1,6 +1,7 @@
 """``explorer serve`` as a process: its password, its processes, and its end."""
 
 import asyncio
+import logging
 import os
 import re
 import socket
@@ -9,10 +10,14 @@ import urllib.parse
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from bokeh.server.connection import ServerConnection
 from tornado.httpclient import HTTPClientError, HTTPRequest
-from tornado.websocket import websocket_connect
+from tornado.websocket import WebSocketClosedError, websocket_connect
+
+from explorer.server import _let_visitors_leave
 
 
 def listens(port: int) -> bool:
@@ -76,3 +81,34 @@ def test_two_processes_ask_for_the_password_and_end_together(serving, tmp_path):
         time.sleep(0.1)
     assert not listens(port)
     assert "Traceback" not in (tmp_path / "log").read_text()
+
+
+def left_session() -> None:
+    """What Bokeh does if the first to notice that somebody left is not their connection."""
+    session = SimpleNamespace(subscribe=lambda connection: None, unsubscribe=lambda connection: None)
+    connection = ServerConnection(None, None, None, session)
+    connection.detach_session()
+    _ = connection.session
+
+
+def closed() -> None:
+    raise WebSocketClosedError
+
+
+def broken() -> None:
+    raise AssertionError("something else")
+
+
+@pytest.mark.parametrize(
+    ("error", "fails", "told"),
+    [(AssertionError, left_session, False), (WebSocketClosedError, closed, False), (AssertionError, broken, True)],
+)
+def test_that_somebody_leaves_is_not_in_the_log_and_other_errors_are(error, fails, told, caplog, monkeypatch):
+    logger = logging.getLogger("tornado.application")
+    for name in (logger.name, "asyncio", "bokeh.server.views.ws", "bokeh.server.protocol_handler"):
+        monkeypatch.setattr(logging.getLogger(name), "filters", [])
+    _let_visitors_leave()
+    with pytest.raises(error) as caught:
+        fails()
+    logger.error("Uncaught exception", exc_info=caught.value)
+    assert len(caplog.records) == told

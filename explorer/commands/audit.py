@@ -1,7 +1,10 @@
 """``explorer audit``: does a mechanism keep its epsilon?"""
 
 import argparse
-import json
+import math
+
+from explorer.commands.options import settle_delta
+from explorer.commands.printing import print_json
 
 
 def add(commands) -> None:
@@ -13,37 +16,72 @@ def add(commands) -> None:
         "the real epsilon measured from answers alone. Ends with code 1 if the claim is refuted.",
     )
     add = audit.add_argument
-    add("--mechanism", nargs="+", default=["all"], metavar="NAME", help="mechanisms, or 'all' (the default)")
+    add("--mechanism", nargs="+", action="extend", metavar="NAME", help="mechanisms, or 'all' (the default)")
     add("--epsilon", type=float, default=1.0, metavar="E", help="privacy level (1)")
-    add("--delta", type=float, default=1e-5, metavar="D", help="delta of the gaussian mechanism (1e-5)")
+    add("--delta", type=float, metavar="D", help="delta of the gaussian mechanism (1e-5)")
     add("--interval", type=float, nargs=2, default=(-1, 1), metavar=("L", "R"), help="what is asked for (-1 1)")
-    add("--trials", type=int, default=20_000, metavar="K", help="answers for each value (20000)")
+    add("--trials", type=int, default=20_000, metavar="K", help="answers for each value (20000; at most 10000000)")
     add("--confidence", type=float, default=0.999, metavar="C", help="of the lower bound (0.999)")
-    add("--as-coded", action="store_true", help="the noise of the author's code: a scale taken for a deviation")
+    add("--as-coded", action="store_true", help="the laplace noise of the author's code: a scale taken for a deviation")
     add("--seed", type=int, metavar="K", help="of all random numbers")
-    add("--json", action="store_true", help="print exact numbers as JSON")
+    add(
+        "--json", action="store_true", help="print exact numbers as JSON; what JSON cannot write is text, such as 'inf'"
+    )
     audit.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    from dataclasses import asdict
+    import numpy as np
 
     import explorer as ex
-    from explorer.engine.audit import as_coded
 
     settings = {name: getattr(options, name) for name in ("trials", "confidence", "seed")}
-    if options.as_coded:
-        release = as_coded(options.epsilon)
-        reports = [ex.audit(release, options.interval, epsilon=options.epsilon, **settings)]
-    else:
-        names = list(ex.MECHANISMS) if options.mechanism == ["all"] else options.mechanism
-        mechanisms = [ex.mechanism(name, options.epsilon, options.delta) for name in names]
-        reports = [ex.audit(mechanism, options.interval, **settings) for mechanism in mechanisms]
+    try:
+        with np.errstate(all="ignore"):  # an infinite answer is found by the audit, and told as part of its event
+            reports = [ex.audit(release, options.interval, **claim, **settings) for release, claim in _claims(options)]
+    except MemoryError:
+        raise ValueError(f"--trials {options.trials} takes more memory than there is") from None
     if options.json:
-        rows = [asdict(report) | {"violation": report.violation} for report in reports]
-        for row in rows:
-            row |= {name: row[name] and row[name]._asdict() for name in ("event", "analytic")}
-        print(json.dumps(rows, indent=2))
+        print_json([_row(report) for report in reports])
     else:
         print(*reports, sep="\n")
     return int(any(report.violation for report in reports))
+
+
+def _claims(options: argparse.Namespace) -> list[tuple]:
+    """What is audited, each with what it claims beside its own epsilon."""
+    import explorer as ex
+    from explorer.engine.audit import as_coded
+
+    if options.as_coded:
+        if options.mechanism not in (None, ["laplace"]):
+            raise ValueError(f"--as-coded is laplace noise, got --mechanism {' '.join(options.mechanism)}")
+        if options.delta is not None:
+            raise ValueError("--as-coded is laplace noise, which has no --delta")
+        return [(as_coded(options.epsilon), {"epsilon": options.epsilon})]
+    names = options.mechanism or ["all"]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise ValueError(f"--mechanism names {twice[0]} twice")
+    if "all" in names and len(names) > 1:
+        raise ValueError(f"--mechanism all stands alone, got {' '.join(names)}")
+    names = list(ex.MECHANISMS) if names == ["all"] else names
+    settle_delta(options, names)
+    return [(ex.mechanism(name, options.epsilon, options.delta), {}) for name in names]
+
+
+def _row(report) -> dict:
+    from dataclasses import asdict
+
+    row = asdict(report) | {"violation": report.violation}
+    row |= {name: row[name] and row[name]._asdict() for name in ("event", "analytic")}
+    return _strict(row)
+
+
+def _strict(thing):
+    """With text for answers that are no number: elsewhere null says that there is none."""
+    if isinstance(thing, dict):
+        return {name: _strict(value) for name, value in thing.items()}
+    if isinstance(thing, list | tuple):
+        return [_strict(value) for value in thing]
+    return "NaN" if isinstance(thing, float) and math.isnan(thing) else thing

@@ -1,13 +1,23 @@
 """``explorer collect``: a private collection from a column of a file."""
 
 import argparse
-import csv
-import json
+import os
+import secrets
+import signal
+import stat
 import sys
+import threading
+from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
-from explorer.commands.options import check_out, family_of
-from explorer.commands.printing import SHOWN, print_table
+from explorer.commands.options import check_out, family_of, settle, settle_delta
+from explorer.commands.printing import SHOWN, print_json, print_table
+from explorer.io.answer_file import LEVELS, AnswerFile, Row
+
+#: What must not change when a collection is resumed.
+_KEPT = ("epsilon", "mechanism", "delta", "family", "df", "expect", "most", "score")
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 def add(commands) -> None:
@@ -33,7 +43,7 @@ def add(commands) -> None:
     )
     add("--epsilon", type=float, required=True, metavar="E", help="privacy level of each answer")
     add("--mechanism", default="laplace", metavar="NAME", help="laplace, gaussian, randomized_response, piecewise")
-    add("--delta", type=float, default=1e-5, metavar="D", help="delta of the gaussian mechanism (1e-5)")
+    add("--delta", type=float, metavar="D", help="delta of the gaussian mechanism (1e-5)")
     add("--family", default="normal", metavar="NAME", help="the population's family (normal)")
     add("--df", type=float, metavar="DF", help="degrees of freedom of student_t (default 5)")
     add(
@@ -49,100 +59,218 @@ def add(commands) -> None:
     add("--score", default="mu", metavar="NAME", help="what intervals maximise (mu)")
     add("--width", type=float, metavar="W", help="say how many people a 95 percent interval of mu this narrow took")
     add("--public", action="store_true", help="the data are public: also print the estimate without privacy")
-    add("--out", metavar="FILE", help="write the answers, their intervals and the estimates to FILE, .csv")
+    add(
+        "--out",
+        metavar="FILE",
+        help="write each answer, its interval and the estimates to FILE, .csv, before the next person is asked",
+    )
+    add("--resume", action="store_true", help="go on with --out where it stopped: who has answered is not asked again")
+    add("--force", action="store_true", help="replace --out if it is an earlier file of answers")
     add("--json", action="store_true", help="print exact numbers as JSON")
     collect.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     import explorer as ex
-    from explorer.engine.collection import LEVELS, people_needed
+    from explorer.engine.arguments import positive
 
     check_out(options.out, ".csv")  # nobody can be asked again
-    mechanism = ex.mechanism(options.mechanism, options.epsilon, options.delta)
-    prior = ex.SemiConjugatePrior.expecting(*options.expect)
+    settle(options, options.out is not None, "needs --out, the file of answers to go on with", resume=False)
+    settle(options, options.out is not None, "needs --out", force=False)
+    settle_delta(options, [options.mechanism])
+    if options.resume and options.force:
+        raise ValueError("--resume goes on with a file and --force replaces it: give one of them")
+    for written in (options.out, f"{options.out}.progress") if options.out else ():
+        if Path(written).exists() and os.path.samefile(written, options.file):
+            raise ValueError("--out must not be the file that is read")
+    if options.width is not None:
+        positive("width", options.width)
     estimator = ex.OnlineEstimator(
-        mechanism=mechanism,
+        mechanism=ex.mechanism(options.mechanism, options.epsilon, options.delta),
         epsilon=options.epsilon,
         family=family_of(options),
         particles=options.particles,
         score=options.score,
-        prior=prior,
+        prior=ex.SemiConjugatePrior.expecting(*options.expect),
     )
-    file = ex.DataFile(options.file, header={"names": True, "person": False}.get(options.first_row))
+    file = _opened(options)
     if options.column is None and len(file.columns) > 1:
         raise ValueError(f"--column must be one of {', '.join(map(repr, file.columns))}")
     column = file.read(options.column or file.columns[0])
     opened = ex.open_estimate(column.values, estimator.family)._asdict() if options.public else None
-    rows = _asked(ex.Collection(column.values, estimator, options.most), LEVELS)
-    if options.out:
-        _write_answers(options.out, rows)
-    widths = [row[8] - row[4] for row in rows]
-    found = {
+    rows, why = _asked(options, column, estimator)
+    if not rows:
+        return _stopped(why, options)
+    found = _found(options, column, estimator.mechanism, rows, estimator.posterior.lost) | {"without_privacy": opened}
+    if options.json:
+        print_json(found)
+    else:
+        print(f"{estimator.mechanism!r}, {estimator.family!r} population, column {column.name!r}")
+        print(*(f"{note}." for note in file.notes), sep="\n", end="\n" if file.notes else "")
+        _print_found(found, rows)
+        if found["lost"]:
+            print("These estimates cannot be trusted: other parameters explain the answers far better.")
+        if options.out:
+            print(f"Wrote {options.out}: answers and estimates, nobody's value")
+    return _stopped(why, options)
+
+
+def _opened(options: argparse.Namespace):
+    import explorer as ex
+    from explorer.engine.data_file import UnclearFirstRowError
+
+    try:
+        return ex.DataFile(options.file, header={"names": True, "person": False}.get(options.first_row))
+    except UnclearFirstRowError as error:
+        raise ValueError(f"{error}, --first-row names or --first-row person") from None
+
+
+def _asked(options: argparse.Namespace, column, estimator) -> tuple[list[Row], int | str | None]:
+    """Let people answer: all rows, and what ended it before everybody had answered (a signal or a sentence)."""
+    import explorer as ex
+
+    _try_release(estimator)
+    settings = {name: getattr(options, name) for name in _KEPT} | {"rows": column.values.size, "column": column.name}
+    settings["input"] = _input(options.file)
+    if options.resume:
+        out, rows, kept = AnswerFile.resume(options.out, settings)
+        _replay(estimator, out, rows)
+    else:
+        kept = settings | {"order": secrets.randbits(128)}
+        out, rows = AnswerFile.create(options.out, kept, options.force) if options.out else None, []
+    collection = ex.Collection(column.values, estimator, options.most, order=kept["order"], answered=len(rows))
+    with _signals() as seen:
+        why = _go_on(collection, out, rows, seen)
+    if out is not None:
+        # A sentence is an error: what is known after the last answer may not be in the file.
+        out.close(finished=len(rows) == collection.people and not isinstance(why, str))
+    return rows, why
+
+
+def _input(file: str) -> str | None:
+    """Size and time of change of the input; None if it is no file, but a pipe, say.
+
+    In a file that was sorted anew, those who answered could not be told from those who did not.
+    """
+    about = os.stat(file)
+    if not stat.S_ISREG(about.st_mode):
+        return None
+    changed = datetime.fromtimestamp(about.st_mtime_ns // 10**9, UTC).isoformat()
+    return f"of {about.st_size} bytes, changed {changed} + {about.st_mtime_ns % 10**9} ns"
+
+
+def _try_release(estimator) -> None:
+    """Of nobody's value: what cannot work fails now, before anybody is asked."""
+    from explorer.engine.secure import secure
+
+    interval = estimator.interval
+    try:
+        estimator.mechanism.release(interval.midpoint, interval, secure)
+    except ImportError as error:
+        raise ValueError(str(error)) from None
+
+
+def _replay(estimator, out: AnswerFile, rows: list[Row]) -> None:
+    """Tell the estimator what was answered before."""
+    for at, row in enumerate(rows):
+        try:
+            estimator.observe(row.y, (row.left, row.right))
+        except ValueError:
+            raise ValueError(f"{out.path} is damaged in line {at + 2}") from None
+        if not row.known:  # it was cut off after the answer
+            rows[at] = row._replace(known=_known(estimator))
+            out.known(rows[at].known)
+
+
+def _known(estimator) -> tuple[float, ...]:
+    return tuple(estimator.posterior.quantiles(LEVELS).ravel().tolist())
+
+
+def _go_on(collection, out: AnswerFile | None, rows: list[Row], seen: list[int]) -> int | str | None:
+    """Ask until everybody has answered or something ends it, which is returned; ``rows`` grows."""
+    from tqdm import tqdm
+
+    estimator = collection.estimator
+    bar = tqdm(total=collection.people, initial=len(rows), delay=1, disable=not sys.stderr.isatty(), leave=False)
+    with bar:
+        while len(rows) < collection.people and not seen:
+            t, y, interval = collection.ask()
+            try:
+                if out is not None:
+                    out.answer(t, *interval, y)
+                estimator.observe(y, interval)
+                known = _known(estimator)
+                rows.append(Row(t, *interval, y, known))
+                if out is not None:
+                    out.known(known)
+            except OSError as error:
+                # An answer that is not in the file was shown to nobody: who gave it has given nothing away yet.
+                return f"{out.path} cannot be written: {error.strerror}"
+            except ValueError as error:
+                return str(error)
+            bar.update()
+    return seen[0] if seen else None
+
+
+@contextmanager
+def _signals():
+    """Within, Ctrl-C and SIGTERM are noted: who is being asked can finish, and what was answered is told."""
+    seen: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield seen
+        return
+    # Who has said that a signal is to be ignored, as nohup does, has said it for this as well.
+    heard = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, lambda number, _: seen.append(number)) for number in heard}
+    try:
+        yield seen
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _stopped(why: int | str | None, options: argparse.Namespace) -> int:
+    """Say what ended the collection early; the exit code."""
+    if why is None:
+        return 0
+    told = f"stopped by {signal.Signals(why).name}" if isinstance(why, int) else why
+    later = f"; --resume goes on with {options.out}" if options.out else ""
+    print(f"explorer collect: {told}{later}", file=sys.stderr)
+    return 128 + why if isinstance(why, int) else 1
+
+
+def _found(options: argparse.Namespace, column, mechanism, rows: list[Row], lost: bool) -> dict:
+    from explorer.engine.collection import people_needed
+
+    last = rows[-1].known
+    widths = [row.known[4] - row.known[0] for row in rows]
+    return {
         "people": len(rows),
         "rows": column.values.size,
         "missing": column.missing,
         "epsilon": mechanism.epsilon,
         "delta": mechanism.delta,
-        "mu": dict(zip(map(str, LEVELS), rows[-1][4::2], strict=True)),
-        "sigma": dict(zip(map(str, LEVELS), rows[-1][5::2], strict=True)),
+        "mu": dict(zip(map(str, LEVELS), last[::2], strict=True)),
+        "sigma": dict(zip(map(str, LEVELS), last[1::2], strict=True)),
         "width": options.width,
         "people_needed": None if options.width is None else people_needed(widths, options.width),
-        "without_privacy": opened,
+        "lost": lost,
     }
-    if options.json:
-        print(json.dumps(found, indent=2))
-        return 0
-    print(f"{mechanism!r}, {estimator.family!r} population, column {column.name!r}")
-    print(*(f"{note}." for note in file.notes), sep="\n", end="\n" if file.notes else "")
-    _print_found(found, rows)
-    if options.out:
-        print(f"Wrote {options.out}: answers and estimates, nobody's value")
-    return 0
 
 
-def _asked(collection, levels: tuple[float, ...]) -> list[tuple]:
-    """Let them answer; interrupted, those who have answered still count, as they cannot be asked again."""
-    from tqdm import tqdm
-
-    rows = []
-    steps = tqdm(collection, total=collection.people, delay=1, disable=not sys.stderr.isatty(), leave=False)
-    try:
-        for step in steps:
-            rows.append((step.t, *step.interval, step.y, *step.posterior.quantiles(levels).ravel().tolist()))
-    except ImportError as error:
-        raise ValueError(str(error)) from None
-    except KeyboardInterrupt:
-        if not rows:
-            raise
-        print(f"Interrupted after {len(rows)} of {collection.people} people", file=sys.stderr)
-    return rows
-
-
-def _print_found(found: dict, rows: list[tuple]) -> None:
+def _print_found(found: dict, rows: list[Row]) -> None:
     if found["missing"]:
         print(f"{found['missing']} empty cells were left out.")
     if found["people"] < found["rows"]:
         print(f"{found['people']} of {found['rows']} people were asked, drawn at random.")
     print("After t answers: posterior medians and 95 % intervals")
-    shown = [row for row in rows if row[0] in SHOWN or row is rows[-1]]
-    cells = ([f"{row[0]}", *(f"{row[k]:.5g}" for k in (6, 4, 8, 7, 5, 9))] for row in shown)
+    shown = [row for row in rows if row.t in SHOWN or row is rows[-1]]
+    cells = ([f"{row.t}", *(f"{row.known[k]:.5g}" for k in (2, 0, 4, 3, 1, 5))] for row in shown)
     print_table(["t", "mu", "from", "to", "sigma", "from", "to"], cells)
     if found["width"] is not None:
-        needed, last = found["people_needed"], rows[-1][8] - rows[-1][4]
+        needed, last = found["people_needed"], rows[-1].known[4] - rows[-1].known[0]
         told = "was not reached" if needed is None else f"took {needed} people"
         print(f"A 95 % interval of mu of width {found['width']:g} {told}; the last is {last:.3g} wide.")
     if found["without_privacy"]:
         told = "mu = {mu:.6g} ± {standard_error:.2g}, sigma = {sigma:.5g}".format(**found["without_privacy"])
         print(f"Without privacy, from public data: {told}")
-
-
-def _write_answers(path: str, rows: list[tuple]) -> None:
-    names = [f"{side}_{level}" for level in ("2.5%", "50%", "97.5%") for side in ("mu", "sigma")]
-    try:
-        with Path(path).open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow(["t", "left", "right", "y", *names])
-            writer.writerows([row[0], *map(repr, row[1:])] for row in rows)
-    except OSError as error:
-        raise ValueError(f"--out {path} cannot be written: {error.strerror}") from None

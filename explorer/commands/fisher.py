@@ -2,11 +2,11 @@
 
 import argparse
 import csv
-import json
+import io
 from pathlib import Path
 
-from explorer.commands.options import family_of
-from explorer.commands.printing import print_table
+from explorer.commands.options import check_file, family_of, new_file, settle, settle_delta
+from explorer.commands.printing import print_json, print_table
 
 EPSILONS = (0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
 
@@ -37,7 +37,7 @@ def add(commands) -> None:
     fisher.add_argument("--mechanism", nargs="+", default=["laplace"], metavar="NAME", help="mechanisms, or 'all'")
     fisher.add_argument("--family", default="normal", metavar="NAME", help="the population's family")
     fisher.add_argument("--df", type=float, metavar="DF", help="degrees of freedom of student_t (default 5)")
-    fisher.add_argument("--delta", type=float, default=1e-5, metavar="D", help="delta of the gaussian mechanism")
+    fisher.add_argument("--delta", type=float, metavar="D", help="delta of the gaussian mechanism (default 1e-5)")
     fisher.add_argument(
         "--score", default="mu", metavar="NAME", help="what to maximise: mu, sigma, trace, det, mu|sigma"
     )
@@ -46,10 +46,9 @@ def add(commands) -> None:
     )
     fisher.add_argument("--symmetric", action="store_true", help="look at intervals around 0 alone")
     fisher.add_argument("--surface", metavar="FILE", help="write the score over (a, b) to FILE, .csv or .npz")
-    fisher.add_argument("--resolution", type=int, default=50, metavar="K", help="points along a and b (default 50)")
-    fisher.add_argument(
-        "--limits", type=float, nargs=2, default=(-3, 3), metavar=("LOW", "HIGH"), help="of a and b (default -3 3)"
-    )
+    fisher.add_argument("--force", action="store_true", help="replace the file of --surface if there is one")
+    fisher.add_argument("--resolution", type=int, metavar="K", help="points along a and b (default 50)")
+    fisher.add_argument("--limits", type=float, nargs=2, metavar=("LOW", "HIGH"), help="of a and b (default -3 3)")
     fisher.add_argument("--json", action="store_true", help="print exact numbers as JSON")
     fisher.set_defaults(run=run)
 
@@ -58,6 +57,9 @@ def run(options: argparse.Namespace) -> int:
     import explorer as ex
 
     names = list(ex.MECHANISMS) if options.mechanism == ["all"] else options.mechanism
+    settle_delta(options, names)
+    settle(options, options.interval is None, "has no effect with --interval", symmetric=False)
+    settle(options, options.surface is not None, "needs --surface", force=False, resolution=50, limits=(-3, 3))
     family = family_of(options)
     mechanisms = [ex.mechanism(name, epsilon, options.delta) for epsilon in options.epsilon for name in names]
     if options.surface:
@@ -66,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
     if all(row["score"] is None for row in rows):
         raise ValueError(f"score must differ from 0 for some interval, but {options.score} is 0 for all of them")
     if options.json:
-        print(json.dumps(rows, indent=2))
+        print_json(rows)
         return 0
     print(f"{family!r} population, score {options.score}, {'given' if options.interval else 'best'} interval [a, b]")
     for row in rows:  # the top is flat, so the place of a maximum is known to fewer digits than its height
@@ -123,9 +125,9 @@ def _write_surface(options: argparse.Namespace, family, mechanisms: list) -> int
     if len(mechanisms) != 1:
         raise ValueError(f"--surface takes one epsilon and one mechanism, got {len(mechanisms)} combinations of them")
     (mechanism,) = mechanisms
-    path = Path(options.surface)
-    if path.suffix not in (".csv", ".npz"):
-        raise ValueError(f"--surface must end in .csv or .npz, got {options.surface!r}")
+    if options.interval or options.symmetric:
+        raise ValueError("--surface is over all intervals, and takes neither --interval nor --symmetric")
+    check_file("--surface", options.surface, (".csv", ".npz"), options.force)
     surface = ex.score_surface(
         mechanism.epsilon,
         resolution=options.resolution,
@@ -134,19 +136,28 @@ def _write_surface(options: argparse.Namespace, family, mechanisms: list) -> int
         mechanism=mechanism,
         score=options.score,
     )
-    try:
-        if path.suffix == ".npz":
-            np.savez(path, **surface._asdict())
+    with new_file("--surface", options.surface) as file:
+        if Path(options.surface).suffix == ".npz":
+            np.savez(file, **surface._asdict())
         else:
-            with path.open("w", newline="", encoding="utf-8") as file:
-                writer = csv.writer(file)
-                writer.writerow(["a", "b", "score"])
-                for i, j in np.argwhere(~np.isnan(surface.values)):
-                    writer.writerow([repr(float(x)) for x in (surface.a[i], surface.b[j], surface.values[i, j])])
-    except OSError as error:
-        raise ValueError(f"--surface {options.surface} cannot be written: {error.strerror}") from None
-    print(f"Wrote {np.count_nonzero(~np.isnan(surface.values))} intervals to {path}")
+            file.write(_as_csv(surface).encode())
+    count = np.count_nonzero(~np.isnan(surface.values))
+    if options.json:
+        print_json({"surface": options.surface, "intervals": count})
+    else:
+        print(f"Wrote {count} intervals to {options.surface}")
     return 0
+
+
+def _as_csv(surface) -> str:
+    import numpy as np
+
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(["a", "b", "score"])
+    for i, j in np.argwhere(~np.isnan(surface.values)):
+        writer.writerow([repr(float(x)) for x in (surface.a[i], surface.b[j], surface.values[i, j])])
+    return text.getvalue()
 
 
 def _short(value: float | str | None) -> str:

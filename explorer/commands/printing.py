@@ -1,8 +1,12 @@
-"""Tables, progress bars and failures on a terminal."""
+"""Tables, JSON, progress bars and failures on a terminal."""
 
+import json
+import math
 import sys
 from collections.abc import Iterable
 from contextlib import contextmanager
+
+from explorer.commands.console import printable
 
 #: The steps of a run that its table shows, beside the last.
 SHOWN = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
@@ -10,10 +14,31 @@ SHOWN = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 5
 
 def print_table(header: list[str], rows: Iterable[list[str]]) -> None:
     """Columns under their heads, right-aligned."""
-    rows = list(rows)
-    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-    for row in [header, *rows]:
-        print("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    lines = [[printable(cell) for cell in line] for line in (header, *rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        print("  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+
+
+def print_json(found) -> None:
+    """JSON that every parser takes, with numbers to their last digit.
+
+    JSON knows no NaN, which becomes null, and no infinity, which becomes the text "Infinity" or "-Infinity".
+    """
+    print(json.dumps(_plain(found), indent=2, allow_nan=False))
+
+
+def _plain(value):
+    """The same with the types and numbers that JSON has."""
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if hasattr(value, "tolist"):  # an array of NumPy's, or one of its numbers
+        return _plain(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return value
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from explorer.commands.options import add_work
+from explorer.commands.options import add_work, settle, settle_work
 from explorer.commands.printing import bar, print_table, told_failures
 
 
@@ -22,7 +22,7 @@ def add(commands) -> None:
         action="store_true",
         help="the setting of the author's code, whose answers are sqrt 2 less private",
     )
-    add("--sampler", default="marginal", metavar="NAME", help="of the online methods (marginal); resample_move is slow")
+    add("--sampler", metavar="NAME", help="of the online methods (marginal); resample_move is slow")
     add("--replicates", type=int, metavar="K", help="of each combination (30)")
     add("--out", metavar="FOLDER", help="gets everything (reproduction, or reproduction-as-coded)")
     add_work(reproduce)
@@ -32,6 +32,8 @@ def add(commands) -> None:
 def run(options: argparse.Namespace) -> int:
     from explorer.reproduction import HEADER, cells, reproduce
 
+    settle_work(options)
+    settle(options, not options.as_coded, "has no effect with --as-coded", sampler="marginal")
     out = Path(options.out or ("reproduction-as-coded" if options.as_coded else "reproduction"))
     names = ("quick", "as_coded", "sampler", "replicates", "seed", "workers", "scheduler")
     with bar() as progress:

@@ -1,6 +1,7 @@
 """``explorer serve``: the app in the browser."""
 
 import argparse
+import json
 from pathlib import Path
 
 #: Beside the package, in a copy of the whole project.
@@ -42,6 +43,10 @@ def add(commands) -> None:
 def run(options: argparse.Namespace) -> int:
     from explorer.server import serve, start_again_lean
 
+    # All that can be known now is told now, and not after the kernels are ready.
+    _check_users(options.basic_auth)
+    _check_notebooks(options.notebooks)
+    _check_place(options.address, options.port)
     if options.from_shell:
         start_again_lean()
     return serve(
@@ -55,3 +60,39 @@ def run(options: argparse.Namespace) -> int:
         max_upload=options.max_upload,
         notebooks=options.notebooks,
     )
+
+
+def _check_users(given: str | None) -> None:
+    """A password can be any text, but one that looks like a file of users must be one."""
+    if given is None or not (given.endswith(".json") or Path(given).is_file()):
+        return
+    try:
+        users = json.loads(Path(given).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ValueError(f"--basic-auth {given} cannot be read: {error.strerror or error}") from None
+    except ValueError:
+        raise ValueError(f"--basic-auth {given} is not a JSON file") from None
+    if not (isinstance(users, dict) and users and all(isinstance(word, str) and word for word in users.values())):
+        raise ValueError(f"--basic-auth {given} must hold a JSON object of users and their passwords")
+
+
+def _check_notebooks(folder: str | None) -> None:
+    if folder is None:
+        return
+    if not Path(folder).is_dir():
+        raise ValueError(f"--notebooks {folder}: there is no such folder")
+    if not any(Path(folder).glob("*.ipynb")):
+        raise ValueError(f"--notebooks {folder}: there are no notebooks in it")
+
+
+def _check_place(address: str, port: int) -> None:
+    from tornado.netutil import bind_sockets
+
+    if not 0 <= port <= 65535:
+        raise ValueError(f"port must lie between 0 and 65535, got {port}")
+    try:
+        for socket in bind_sockets(port, address):
+            socket.close()
+    except (OSError, UnicodeError) as error:  # the latter is what a name gets that no host can have
+        told = getattr(error, "strerror", None) or error
+        raise ValueError(f"port {port} on {address} cannot be used: {told}") from None

@@ -1,11 +1,15 @@
 """``explorer simulate``: a simulated run, and what is known at some of its steps."""
 
 import argparse
-import json
 import sys
 
-from explorer.commands.options import check_out, family_of
-from explorer.commands.printing import SHOWN, print_table
+from explorer.commands.limits import check_held, check_population
+from explorer.commands.options import check_file, family_of, not_written, settle, settle_delta
+from explorer.commands.printing import SHOWN, print_json, print_table
+
+#: Options that ``explorer.simulate`` takes as they are.
+_AS_GIVEN = ("mu", "sigma", "n", "epsilon", "mechanism", "delta", "sampler", "particles", "policy", "score")
+_AS_GIVEN += ("first_interval", "seed", "keep")
 
 
 def add(commands) -> None:
@@ -27,11 +31,11 @@ def add(commands) -> None:
         metavar="NAME",
         help="laplace (default), gaussian, randomized_response, piecewise",
     )
-    add("--delta", type=float, default=1e-5, metavar="D", help="delta of the gaussian mechanism (default 1e-5)")
+    add("--delta", type=float, metavar="D", help="delta of the gaussian mechanism (default 1e-5)")
     add("--family", default="normal", metavar="NAME", help="normal (default), student_t, logistic, laplace, gumbel")
     add("--df", type=float, metavar="DF", help="degrees of freedom of student_t (default 5)")
     add("--sampler", default="marginal", metavar="NAME", help="marginal (default), resample_move, grid, gradient")
-    add("--particles", type=int, default=1000, metavar="N", help="particles of the sampler (default 1000)")
+    add("--particles", type=int, metavar="N", help="particles of the sampler (default 1000)")
     add("--resampling", metavar="NAME", help="of resample_move: multinomial, systematic, stratified, residual")
     add("--subset", type=int, metavar="K", help="of resample_move: move only so many latent values in a step")
     add(
@@ -58,8 +62,9 @@ def add(commands) -> None:
         help="mu ~ N(MEAN, VAR), sigma^2 ~ IG(SHAPE, SCALE) (default 0 1e4 1 1)",
     )
     add("--seed", type=int, metavar="K", help="of all random numbers: the same seed gives the same run")
-    add("--keep", type=int, default=20, metavar="K", help="keep the particles of every K-th step in --out (default 20)")
+    add("--keep", type=int, metavar="K", help="keep the particles of every K-th step in --out (default 20)")
     add("--out", metavar="FILE", help="write the whole trace to FILE, .npz")
+    add("--force", action="store_true", help="replace the file of --out if there is one")
     add("--json", action="store_true", help="print exact numbers as JSON")
     simulate.set_defaults(run=run)
 
@@ -69,14 +74,21 @@ def run(options: argparse.Namespace) -> int:
 
     import explorer as ex
 
-    check_out(options.out, ".npz")
-    elsewhere = {"run", "command", "from_shell", "family", "df", "prior", "resampling", "subset", "out", "json"}
-    settings = {name: value for name, value in vars(options).items() if name not in elsewhere}
+    settle_delta(options, [options.mechanism])
+    settle(options, options.sampler != "grid", "has no effect on the sampler grid", particles=1000)
+    settle(options, options.out is not None, "needs --out", keep=20, force=False)
+    _check_sizes(options)
+    check_population(options.mu, options.sigma)
+    if options.out is not None:
+        check_file("--out", options.out, (".npz",), options.force)
+    settings = {name: getattr(options, name) for name in _AS_GIVEN}
     settings["family"] = family_of(options)
     settings["prior"] = ex.SemiConjugatePrior(*options.prior)
     settings["sampler_options"] = {
         name: getattr(options, name) for name in ("resampling", "subset") if getattr(options, name) is not None
     }
+    if options.out is None:
+        settings["keep"] = ()  # nobody would see them
     # Nobody needs a bar for what takes less than a second.
     with tqdm(total=options.n, unit=" answers", delay=1, disable=not sys.stderr.isatty(), leave=False) as bar:
         trace = ex.simulate(**settings, progress=lambda t: bar.update())
@@ -84,11 +96,13 @@ def run(options: argparse.Namespace) -> int:
         try:
             trace.save(options.out)
         except OSError as error:
-            raise ValueError(f"--out {options.out} cannot be written: {error.strerror}") from None
+            raise not_written("--out", options.out, error) from None
     shown = [t for t in SHOWN if t < len(trace)] + [len(trace)]
     rows = [_trace_row(trace, t) for t in shown]
+    if trace.lost[-1]:
+        print("explorer simulate: lost, as other parameters explain the answers far better", file=sys.stderr)
     if options.json:
-        print(json.dumps({"settings": trace.settings, "seconds": float(trace.seconds.sum()), "steps": rows}, indent=2))
+        print_json({"settings": trace.settings, "seconds": float(trace.seconds.sum()), "steps": rows})
         return 0
     mechanism = ex.mechanism(options.mechanism, options.epsilon, options.delta)
     print(f"{settings['family']!r} population, mu = {options.mu:g}, sigma = {options.sigma:g}; {mechanism!r}")
@@ -99,6 +113,15 @@ def run(options: argparse.Namespace) -> int:
         print(f"Wrote {options.out}")
     print(f"{len(trace)} answers in {trace.seconds.sum():.2f} s, --seed {trace.settings['seed']}", file=sys.stderr)
     return 0
+
+
+def _check_sizes(options: argparse.Namespace) -> None:
+    if options.keep < 1:
+        raise ValueError(f"keep must be a whole number of at least 1, got {options.keep}")
+    if options.out is not None:
+        check_held(3 * options.particles * (options.n // options.keep + 1), "the particles that --keep keeps")
+    if options.sampler == "resample_move":
+        check_held(options.particles * options.n, "a latent value of each individual for each particle")
 
 
 def _trace_row(trace, t: int) -> dict:
@@ -116,6 +139,7 @@ def _trace_row(trace, t: int) -> dict:
         "quantiles": {f"{level:g}": trace.quantiles[at, k].tolist() for k, level in enumerate(trace.levels)},
         "ess": float(trace.ess[at]),
         "log_evidence": float(trace.log_evidence[at]),
+        "lost": bool(trace.lost[at]),
     }
 
 
@@ -123,4 +147,8 @@ def _step_cells(row: dict) -> list[str]:
     low, middle, high = row["quantiles"].values()
     cells = [row["left"], row["right"], row["y"]]
     cells += [value for column in (0, 1) for value in (middle[column], low[column], high[column])]
-    return [f"{row['t']}", *[f"{cell:.3f}" for cell in cells], f"{row['ess']:.0f}"]
+    return [f"{row['t']}", *map(_short, cells), f"{row['ess']:.0f}"]
+
+
+def _short(value: float) -> str:
+    return f"{value:.3f}" if abs(value) < 1e9 else f"{value:.6g}"

@@ -1,10 +1,12 @@
 """``explorer study``: methods, mechanisms, families and privacy levels, each many times."""
 
 import argparse
+import math
 from pathlib import Path
 
-from explorer.commands.options import add_work
-from explorer.commands.printing import bar, print_table, told_failures
+from explorer.commands.limits import RUNS, check_held, check_population
+from explorer.commands.options import add_work, settle, settle_delta, settle_work
+from explorer.commands.printing import bar, print_json, print_table, told_failures
 
 _STUDY_COLUMNS = {
     "method": lambda row: row.method,
@@ -41,13 +43,13 @@ def add(commands) -> None:
     add("--mechanism", nargs="+", default=["laplace"], metavar="NAME", help="mechanisms (laplace)")
     add("--family", nargs="+", default=["normal"], metavar="NAME", help="families of the population (normal)")
     add("-n", "--n", type=int, nargs="+", default=[1000], metavar="N", help="individuals (1000)")
-    add("--particles", type=int, nargs="+", default=[1000], metavar="N", help="particles of the samplers (1000)")
+    add("--particles", type=int, nargs="+", metavar="N", help="particles of the samplers (1000)")
     add("--replicates", type=int, default=30, metavar="K", help="of each combination (30)")
-    add("--mu", type=float, default=50.0, metavar="M", help="the population's location (50)")
-    add("--sigma", type=float, default=10**0.5, metavar="S", help="the population's scale (sqrt 10)")
+    add("--mu", type=float, metavar="M", help="the population's location (50)")
+    add("--sigma", type=float, metavar="S", help="the population's scale (sqrt 10)")
     add("--prior-draws", action="store_true", help="draw mu and sigma from the prior, anew for each replicate")
     add("--score", default="mu", metavar="NAME", help="what intervals maximise (mu)")
-    add("--delta", type=float, default=1e-5, metavar="D", help="delta of the gaussian mechanism (1e-5)")
+    add("--delta", type=float, metavar="D", help="delta of the gaussian mechanism (1e-5)")
     add("--iterations", type=int, metavar="K", help="of the batch methods, mhaar and metropolis (10000)")
     add("--out", default="study", metavar="FOLDER", help="keeps the replicates, and gets the tables (study)")
     add("--json", action="store_true", help="print exact numbers as JSON")
@@ -61,9 +63,11 @@ def run(options: argparse.Namespace) -> int:
     from explorer.engine.study import study, write_tables
     from explorer.engine.summary import summary
 
-    batch = {parts(method)[0] for method in options.method} & set(BATCH_SAMPLERS)
-    if options.iterations is not None and not batch:
-        raise ValueError("--iterations is for batch methods, such as mcmc, and there is none")
+    samplers = {parts(method)[0] for method in options.method}
+    batch = samplers & set(BATCH_SAMPLERS)
+    _settle(options, batch, samplers - batch)
+    _check_sizes(options, samplers)
+    check_population(options.mu, options.sigma)
     settings = {name: getattr(options, name) for name in ("replicates", "n", "particles", "score", "seed", "delta")}
     if options.prior_draws:
         settings |= {"mu": None, "sigma": None}
@@ -85,10 +89,27 @@ def run(options: argparse.Namespace) -> int:
     folder = Path(options.out)
     write_tables(folder, table, found)
     if options.json:
-        print(found.to_json(orient="records", indent=2))
+        print_json(found.to_dict(orient="records"))
     else:
         print_table(
             list(_STUDY_COLUMNS), ([show(row) for show in _STUDY_COLUMNS.values()] for row in found.itertuples())
         )
         print(f"± is the Monte Carlo standard error of an RMSE. Wrote {folder / 'table.csv'} and replicates.parquet.")
     return told_failures(table)
+
+
+def _settle(options: argparse.Namespace, batch: set[str], online: set[str]) -> None:
+    settle_work(options)
+    settle_delta(options, options.mechanism)
+    settle(options, not options.prior_draws, "has no effect with --prior-draws", mu=50.0, sigma=10**0.5)
+    settle(options, bool(online - {"grid"}), "has no effect on any of these methods", particles=[1000])
+    settle(options, bool(batch), "is for batch methods, such as mcmc, and there is none", iterations=None)
+
+
+def _check_sizes(options: argparse.Namespace, samplers: set[str]) -> None:
+    several = (options.epsilon, options.method, options.mechanism, options.family, options.n, options.particles)
+    runs = math.prod(map(len, several)) * options.replicates
+    if runs > RUNS:
+        raise ValueError(f"a study must have at most {RUNS} runs, and these combinations and --replicates make {runs}")
+    if "resample_move" in samplers:
+        check_held(max(options.particles) * max(options.n), "a latent value of each individual for each particle")

@@ -106,6 +106,20 @@ def common_shape(arrays: dict[str, np.ndarray]) -> tuple[int, ...]:
         raise ValueError(f"the arguments' shapes must fit together, got {shapes}") from None
 
 
+def secret_array(name: str, value) -> np.ndarray:
+    """The same for values that nobody may see: no message holds one of them."""
+    if np.ma.is_masked(value):
+        raise ValueError(f"{name} must have no masked elements: leave those people out")
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{name} must be a number or an array of numbers") from None
+    wrong = np.count_nonzero(~np.isfinite(array))
+    if wrong or value is None:
+        raise ValueError(f"{name} must be finite numbers, and {wrong} of {array.size} are not")
+    return array
+
+
 def one_of(name: str, value, known: Iterable[str]) -> str:
     """One of the known names."""
     known = list(known)

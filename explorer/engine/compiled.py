@@ -6,14 +6,23 @@ one compiled kernel serves every family and a new family compiles only its own f
 
 Kernels are single-threaded on purpose: numba's own threading layers may not be entered by
 several Python threads at once, and a served app does just that.
+
+What is compiled is kept where numba keeps it: in ``NUMBA_CACHE_DIR`` if that is set, else beside the source, else in
+the user's cache. Where none of these can be written, it is kept in a folder of the user's own among the temporary
+files; and where that cannot be had either, every process compiles for itself.
 """
 
+import contextlib
 import hashlib
+import os
+import stat
+import tempfile
 import threading
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+import numba
 import numpy as np
 from llvmlite import ir
 from numba import cfunc, njit, types
@@ -31,17 +40,61 @@ def _engine_digest() -> str:
 _DIGEST = _engine_digest()
 
 
-def _decorator(**options):
+def _cache_somewhere() -> None:
+    """If numba finds no place to cache, give it one among the temporary files."""
+    try:
+        njit(cache=True)(_cache_somewhere)  # nothing is compiled before it is called
+    except RuntimeError:
+        with contextlib.suppress(OSError):
+            numba.config.CACHE_DIR = _private_folder(Path(tempfile.gettempdir()))
+
+
+def _private_folder(parent: Path) -> str:
+    """A folder that only this user can read or write; an OSError if it cannot be had.
+
+    Its name is known to everybody, and machine code that somebody else has put there would be carried out: what is
+    there already must be this user's own, and nobody else may be able to put another in its place.
+    """
+    if not hasattr(os, "geteuid"):
+        raise OSError("who owns a folder is not known on this system")
+    user = os.geteuid()
+    folder = parent / f"explorer-numba-{user}"
+    with contextlib.suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+    inside, around = folder.lstat(), parent.stat()
+    others_write = stat.S_IWGRP | stat.S_IWOTH
+    mine = stat.S_ISDIR(inside.st_mode) and inside.st_uid == user and not inside.st_mode & (stat.S_IRWXG | stat.S_IRWXO)
+    kept = around.st_uid in (0, user) and (not around.st_mode & others_write or around.st_mode & stat.S_ISVTX)
+    if not (mine and kept):
+        raise PermissionError(f"{folder} may be written by others")
+    return str(folder)
+
+
+_cache_somewhere()
+
+
+def _cached(function: Callable, **options):
+    """``function`` compiled and cached; a RuntimeError if it cannot be cached, or not so that no change is missed."""
+    dispatcher = njit(function, cache=True, **options)
+    # numba watches only the file that a kernel stands in, but a kernel also contains what it calls: what is cached must
+    # go when any file of the engine changes. This can go when numba lets one say what a kernel depends on.
+    file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    if not hasattr(file, "_source_stamp"):
+        raise RuntimeError("this numba keeps the stamp of the source elsewhere")
+    file._source_stamp = _DIGEST
+    return dispatcher
+
+
+def _decorator(**more):
     # No fastmath: the compiler may not even fuse a*b + c where it likes. A function that several kernels contain is
     # compiled in each, and which copy a process runs depends on what it has loaded: all must agree to the last bit.
-    compile_ = njit(cache=True, nogil=True, error_model="numpy", **options)
+    options = {"nogil": True, "error_model": "numpy"} | more
 
-    def decorate(function):
-        dispatcher = compile_(function)
-        # numba watches only the file that a kernel stands in, but a kernel also contains what it calls:
-        # what is cached must go when any file of the engine changes.
-        dispatcher._cache._cache_file._source_stamp = _DIGEST
-        return dispatcher
+    def decorate(function: Callable):
+        try:
+            return _cached(function, **options)
+        except RuntimeError:  # slower in every new process, and right
+            return njit(function, **options)
 
     return decorate
 

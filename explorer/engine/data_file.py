@@ -34,7 +34,7 @@ _SAMPLE = 50
 _DELIMITERS = ("\t", ";", "|", ",")
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?$")
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+$")
-_DOTTED_THOUSANDS = re.compile(r"[+-]?\d{1,3}(?:\.\d{3})+$")
+_DOTTED_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+$")
 #: How people write that there is nothing.
 _EMPTY = {"", "na", "n/a", "#n/a", "nan", "null", "none", "<na>", "-", "."}
 #: How files begin that people take for tables.
@@ -44,6 +44,10 @@ _OTHER_KINDS = {
     b"\x1f\x8b": "compressed: unpack it first",
     b"%PDF": "a PDF: it holds no table that could be read safely",
 }
+
+
+class UnclearFirstRowError(ValueError):
+    """The first row may hold names or be a person's: whoever reads the file must say which."""
 
 
 class Column(NamedTuple):
@@ -58,7 +62,10 @@ class DataFile:
     """A CSV or Parquet file, from its bytes or its path; which of the two it is, its first bytes tell."""
 
     def __init__(self, content: bytes | str | Path, name: str | None = None, header: bool | None = None) -> None:
-        """``header`` says whether the first row of a CSV file holds names; if None, the rows tell."""
+        """``header`` says whether the first row of a CSV file holds names; if None, the rows tell.
+
+        Raises UnclearFirstRowError, a ValueError, where they do not.
+        """
         self.name = name or (Path(content).name if isinstance(content, str | Path) else "the file")
         if isinstance(content, str | Path):
             try:
@@ -115,16 +122,17 @@ class _Csv:
             raise ValueError(f"{name} is empty")
         if len(rows[0]) > MOST_COLUMNS:
             raise ValueError(f"{name} has {len(rows[0]):,} columns, more than the {MOST_COLUMNS:,} that can be read")
-        if self._delimiter == "," and all(map(_DECIMAL_COMMA.match, sample)):
+        if self._delimiter == "," and all(_DECIMAL_COMMA.match(line.strip()) for line in sample):
             raise ValueError(f"{name} has lines that may be two numbers or one with a decimal comma: name its columns")
-        self._header = _has_header(rows) if header is None else header
+        self._header = _has_header(rows, name) if header is None else header
         if not self._header:
             self.notes.append("The first row was taken for a person’s, so the columns have no names")
         self.columns = _told_apart(rows[0] if self._header else [""] * len(rows[0]))
-        self._decimal_commas = any(_DECIMAL_COMMA.match(cell) for row in rows for cell in row)
 
     def _decoded(self, content: bytes) -> str:
-        if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        if content.startswith((b"\xff\xfe\0\0", b"\0\0\xfe\xff")):
+            encoding = "utf-32"
+        elif content.startswith((b"\xff\xfe", b"\xfe\xff")):
             encoding = "utf-16"
         elif b"\0" in content:
             raise ValueError(f"{self._name} is not a text file")
@@ -133,6 +141,8 @@ class _Csv:
         try:
             return content.decode(encoding)
         except UnicodeDecodeError:
+            if encoding != "utf-8-sig":
+                raise ValueError(f"{self._name} is damaged: it is not {encoding.upper()}, as it begins") from None
             self.notes.append("It is not UTF-8: read as Windows-1252")
             return content.decode("cp1252", errors="replace")
 
@@ -159,13 +169,18 @@ class _Csv:
     def read(self, column: str) -> np.ndarray:
         """All cells of a column, NaN where they are empty."""
         at = self.columns.index(column)
-        rows = itertools.islice(self._rows(), int(self._header), None)
-        cells = [row[at] for row in rows]
+        cells, decimal_commas = [], False
+        for row in itertools.islice(self._rows(), int(self._header), None):
+            cells.append(row[at])
+            decimal_commas = decimal_commas or any(map(_DECIMAL_COMMA.match, row))
         if not cells:
             raise ValueError(f"{self._name} has a header and no rows")
         odd = [cell for cell in cells if "," in cell]
         dotted = [cell for cell in cells if "." in cell and cell not in _EMPTY]
-        if dotted and self._decimal_commas and all(map(_DOTTED_THOUSANDS.match, dotted)):
+        # Where commas may be decimal, or where somebody has left out a fraction of just three digits.
+        semicolons = self._delimiter == ";" and len(self.columns) > 1
+        thousands = decimal_commas or semicolons or any(re.fullmatch(r"[+-]?\d{1,3}", cell) for cell in cells)
+        if dotted and thousands and all(map(_DOTTED_THOUSANDS.match, dotted)):
             raise ValueError(
                 f"column {column!r} has numbers with a dot that may be a decimal point or separate thousands: write "
                 "them without separators"
@@ -248,18 +263,23 @@ def _delimiter(lines: list[str]) -> str:
     return max(cuts, key=cuts.get, default=",")
 
 
-def _has_header(rows: list[list[str]]) -> bool:
+def _has_header(rows: list[list[str]], name: str) -> bool:
     """Whether the first row holds names: none of its cells is a number, a mark for nothing, or looks like those below.
 
-    Looks like: has digits, and is the same but for its digits, as $50 and $60 are.
+    Looks like: is the same, or the same but for its digits, as $50 and $60 are. A cell with digits over cells with
+    digits, or over nothing, may be a name (income 2020) or somebody's value (73 913): nobody but the reader can tell.
     """
-    first = rows[0]
-    for at, cell in enumerate(first):
+    unclear = False
+    for at, cell in enumerate(rows[0]):
         if _number(cell.replace(",", ".", 1)) is not None or (cell and cell.lower() in _EMPTY):
             return False
-        below = [_shape(row[at]) for row in rows[1:]]
-        if any(map(str.isdigit, cell)) and _shape(cell) in below:
+        below = [row[at] for row in rows[1:] if row[at].lower() not in _EMPTY]
+        if cell and _shape(cell) in map(_shape, below):
             return False
+        if any(map(str.isnumeric, cell)):
+            unclear = unclear or not below or any(any(map(str.isnumeric, other)) for other in below)
+    if unclear:
+        raise UnclearFirstRowError(f"{name} has a first row that may hold names or be a person's: say which it is")
     return True
 
 

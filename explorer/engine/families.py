@@ -32,6 +32,8 @@ from explorer.engine.compiled import kernel, map_scalar, scalar_pointer
 from explorer.engine.quadrature import panel_edges
 from explorer.engine.uniform import open_uniform
 
+#: The degrees of freedom that StudentT takes.
+SMALLEST_DF, LARGEST_DF = 0.5, 1e15
 _LOG_SQRT_2PI = 0.5 * math.log(2 * math.pi)
 
 
@@ -52,12 +54,17 @@ class Family:
     @property
     def key(self) -> tuple:
         """What tells this family from others, for caches."""
-        return type(self), self.shape
+        return type(self), self.shape, self.norm
 
     @property
     def description(self) -> dict | None:
         """What ``family`` takes to make it again; None for a family of somebody's own."""
-        return {"name": self.name} if FAMILIES.get(self.name) is type(self) else None
+        return {"name": self.name} | self.arguments if FAMILIES.get(self.name) is type(self) else None
+
+    @property
+    def arguments(self) -> dict[str, float]:
+        """What the family takes beside its name."""
+        return {}
 
     def __eq__(self, other) -> bool:
         return isinstance(other, Family) and self.key == other.key
@@ -143,7 +150,10 @@ class StudentT(Family):
     name = "student_t"
 
     def __init__(self, df: float = 5.0) -> None:
-        self.shape = positive("df", df)
+        self.shape = df = positive("df", df)
+        if not SMALLEST_DF <= df <= LARGEST_DF:
+            # Below, its quantiles leave the floating-point range; above, it is the normal distribution to all digits.
+            raise ValueError(f"df must lie between {SMALLEST_DF:g} and {LARGEST_DF:g}, got {df!r}")
         # log of g(0): Gamma((df+1)/2) / (Gamma(df/2) sqrt(df pi)), by a series where the difference would cancel
         if df < 1000:
             self.norm = float(special.gammaln((df + 1) / 2) - special.gammaln(df / 2) - 0.5 * np.log(df * np.pi))
@@ -154,8 +164,8 @@ class StudentT(Family):
         return f"StudentT(df={self.shape:g})"
 
     @property
-    def description(self):
-        return {"name": self.name, "df": self.shape}
+    def arguments(self):
+        return {"df": self.shape}
 
     @staticmethod
     def logpdf(z, df, norm):

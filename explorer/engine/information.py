@@ -9,6 +9,7 @@ any other ``(mu, sigma)`` the interval is ``[mu + a sigma, mu + b sigma]`` and t
 """
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -32,6 +33,8 @@ from explorer.engine.threads import share, stop_if_asked, thread_count
 
 Score = str | tuple[float, float] | Callable[[np.ndarray], np.ndarray]
 
+#: The narrowest interval whose information floating-point numbers can hold.
+NARROWEST = 1e-100
 #: Kernels do without the GIL; from so many intervals on, the threads' own cost is lost in what they save.
 _WORTH_SHARING = 256
 
@@ -66,6 +69,8 @@ def fisher_information(
     """
     chosen, mech = find_family(family), find_mechanism(mechanism, epsilon, delta)
     a, b = ordered_arrays(("a", "b"), a, b)
+    if np.any(b - a < NARROWEST):
+        raise ValueError(f"b - a must be at least {NARROWEST:g}, got {float(np.min(b - a)):g}")
     return information_of(chosen, mech, a, b)
 
 
@@ -76,12 +81,16 @@ def classical_information(family: str | Family = "normal") -> np.ndarray:
     array([[1., 0.],
            [0., 2.]])
     """
-    chosen = find_family(family)
-    edges = chosen.code[-1]
+    return _classical_information(find_family(family)).copy()
+
+
+@lru_cache(maxsize=64)
+def _classical_information(family: Family) -> np.ndarray:
+    edges = family.code[-1]
     low, half = edges[:-1, None], np.diff(edges)[:, None] / 2
     z = low + half * (1 + NODES)
-    mass = half * WEIGHTS * chosen.pdf(z)
-    score = chosen.score(z[mass > 0])  # a score may be infinite where there is nobody
+    mass = half * WEIGHTS * family.pdf(z)
+    score = family.score(z[mass > 0])  # a score may be infinite where there is nobody
     return np.einsum("n,ni,nj->ij", mass[mass > 0], score, score)
 
 
@@ -190,12 +199,17 @@ def _axis(name: str, given, resolution: int, limits: tuple[float, float]) -> np.
     return axis
 
 
-def information_of(family: Family, mechanism: Mechanism, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """The same of objects and arrays that are known to be right."""
+def information_of(
+    family: Family, mechanism: Mechanism, a: np.ndarray, b: np.ndarray, rough: bool = False
+) -> np.ndarray:
+    """The same of objects and arrays that are known to be right.
+
+    ``rough`` is enough for a search: five digits for a mechanism of somebody's own, and no difference for others.
+    """
     a, b = np.broadcast_arrays(a, b)
     flat = np.ascontiguousarray(a, dtype=float).ravel(), np.ascontiguousarray(b, dtype=float).ravel()
     if mechanism.kind == OWN:
-        return own_information(family, mechanism, *flat)[:, [0, 1, 1, 2]].reshape(*a.shape, 2, 2)
+        return own_information(family, mechanism, *flat, rough)[:, [0, 1, 1, 2]].reshape(*a.shape, 2, 2)
     if isinstance(mechanism, LaplaceMechanism):
         kernel, code = kernels.laplace_information, (*family.code, mechanism.epsilon)
     elif isinstance(mechanism, GaussianMechanism):

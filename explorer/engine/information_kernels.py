@@ -18,6 +18,8 @@ from explorer.engine.vector_math import exp_negative
 _SIZE = NODES.size
 #: Normal noise is followed this many standard deviations beyond the interval.
 _GAUSSIAN_REACH = 7.5
+#: So many standard deviations away, the bell of normal noise is below all numbers.
+_GAUSSIAN_END = 39.0
 #: An answer with a density this small never occurs, and adds nothing.
 _NEVER = 1e-290
 
@@ -134,11 +136,7 @@ def gaussian_information(logpdf, logcdf, logsf, slope, shape, norm, edges, inver
         width = b[i] - a[i]
         scale = width / inverse_ratio
         cuts = _cuts(edges, 1.0, a[i], width, 3 * scale)
-        reach = _GAUSSIAN_REACH * scale
-        # In y all is smooth on the noise's scale, but p has complex zeros at a distance of pi scale^2/(b-a)
-        # from the real line: no piece reaches much further.
-        longest = scale * min(4.0, 6 / inverse_ratio)
-        steps = np.linspace(-reach, width + reach, 1 + math.ceil((width + 2 * reach) / longest))
+        steps = _answer_steps(width, scale)
         size = (steps.size - 1) * _SIZE
         y, weight, outside = np.empty(size), np.empty(size), np.empty(size)
         for step in range(steps.size - 1):
@@ -159,7 +157,10 @@ def gaussian_information(logpdf, logcdf, logsf, slope, shape, norm, edges, inver
                 x = cuts[piece] + half * (1 + NODES[n])
                 z = a[i] + x
                 g = half * WEIGHTS[n] * math.exp(call(logpdf, z, shape, norm))
-                for k in range(size):
+                # Beyond, the bell is below all numbers. An answer outside is as near as the end next to it.
+                first = np.searchsorted(y, x - _GAUSSIAN_END * scale) if x > _GAUSSIAN_END * scale else 0
+                last = np.searchsorted(y, x + _GAUSSIAN_END * scale) if x + _GAUSSIAN_END * scale < width else size
+                for k in range(first, last):
                     distance = (y[k] - x) / scale
                     value = g * exp_negative(outside[k] - 0.5 * distance * distance)
                     p[k] += value
@@ -173,6 +174,28 @@ def gaussian_information(logpdf, logcdf, logsf, slope, shape, norm, edges, inver
                 out[i, 1] += w * by_mu[k] * by_sigma[k]
                 out[i, 2] += w * by_sigma[k] * by_sigma[k]
     return out
+
+
+@kernel
+def _answer_steps(width, scale):
+    """Where to cut the answers to [0, width] under normal noise.
+
+    In y all is smooth on the noise's scale, but p has complex zeros next to the real line, where two parts of it are of
+    the same size. Those of the two atoms are pi scale^2/width away. If the interval is so wide that nobody sees both,
+    there are only those of an atom and of the values between: y/scale in place of width/scale, as far as one sees it.
+    """
+    reach, seen = _GAUSSIAN_REACH * scale, _GAUSSIAN_END * scale
+    longest = scale * min(4.0, 6 * scale / (width if width <= 2 * seen else seen))
+    if width <= 2 * seen:
+        return np.linspace(-reach, width + reach, 1 + math.ceil((width + 2 * reach) / longest))
+    pieces = math.ceil((reach + seen) / longest)
+    return np.concatenate(
+        (
+            np.linspace(-reach, seen, 1 + pieces),
+            np.linspace(seen, width - seen, 1 + math.ceil((width - 2 * seen) / (4 * scale)))[1:-1],
+            np.linspace(width - seen, width + reach, 1 + pieces),
+        )
+    )
 
 
 @kernel

@@ -29,7 +29,9 @@ class Interval(_Pair):
         left, right = ordered_arrays(("left", "right"), left, right)
         if left.ndim or right.ndim:
             raise ValueError(f"an Interval takes two numbers, got arrays of shape {left.shape} and {right.shape}")
-        if not np.isfinite(right - left):
+        with np.errstate(over="ignore"):
+            width = right - left
+        if not np.isfinite(width):
             raise ValueError(f"right - left must be finite, got left={left:g} and right={right:g}")
         return super().__new__(cls, float(left), float(right))
 

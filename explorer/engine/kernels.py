@@ -69,8 +69,11 @@ def _additive_point(logpdf, logcdf, logsf, slope, shape, norm, edges, kind, cons
     beyond = (y - right) / sigma
 
     # The two atoms: everybody below l, everybody above r.
-    at_left = call(logcdf, alpha, shape, norm) + _log_noise(kind, rate, answer)
-    at_right = call(logsf, beta, shape, norm) + _log_noise(kind, rate, beyond)
+    noise_left, noise_right = _log_noise(kind, rate, answer), _log_noise(kind, rate, beyond)
+    if noise_left == noise_right == -math.inf:  # an answer so far away that not even its logarithm is a number
+        return -math.inf, 0.0, 0.0
+    at_left = call(logcdf, alpha, shape, norm) + noise_left
+    at_right = call(logsf, beta, shape, norm) + noise_right
     top = max(at_left, at_right)
     total, by_mu, by_sigma = math.exp(at_left - top) + math.exp(at_right - top), 0.0, 0.0
 

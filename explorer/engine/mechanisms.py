@@ -16,17 +16,25 @@ slightly different settings therefore give slightly different answers, and can b
 """
 
 import math
+from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 import scipy  # loads scipy.optimize when first used
 from scipy import special
 
-from explorer.engine.arguments import finite_array, generator, one_of, positive, probability
+from explorer.engine.arguments import finite_array, generator, one_of, positive, probability, secret_array
 from explorer.engine.interval import Interval
 from explorer.engine.kernels import GAUSSIAN, LAPLACE, OWN, PIECEWISE, RANDOMIZED_RESPONSE
+from explorer.engine.quadrature import FEW_NODES, FEW_WEIGHTS
 from explorer.engine.uniform import open_uniform
 
+#: Answers and intervals stay below this, and intervals are wider than its reciprocal.
+LARGEST = 1e290
+#: An interval is wider than this share of its distance from 0, so that there are numbers between its ends.
+NARROWEST = 1e-13
+#: No answer is so many scales of its noise away.
+_FAR = 1e4
 #: The delta of the Gaussian mechanism where the caller names none.
 DEFAULT_DELTA = 1e-5
 
@@ -67,8 +75,18 @@ class Mechanism:
 
     @property
     def key(self) -> tuple:
-        """What tells this mechanism from others, for caches."""
-        return type(self), self.epsilon, self.delta
+        """What tells this mechanism from others, for caches: its class and all that it holds."""
+        held = sorted(vars(self).items())
+        # What is computed on first use tells nothing more.
+        given = ((name, value) for name, value in held if not _is_cached(getattr(type(self), name, None)))
+        return type(self), tuple((name, _hashable(value)) for name, value in given)
+
+    @property
+    def description(self) -> dict | None:
+        """What ``mechanism`` takes to make it again; None for a mechanism of somebody's own."""
+        if MECHANISMS.get(self.name) is not type(self):
+            return None
+        return {"name": self.name, "epsilon": self.epsilon} | ({"delta": self.delta} if self.delta else {})
 
     def __eq__(self, other) -> bool:
         return isinstance(other, Mechanism) and self.key == other.key
@@ -92,12 +110,21 @@ class Mechanism:
         ``rng`` is a seeded generator, right for simulations: whoever knows the seed can take the noise away again, so
         it protects nobody. For real data it is ``explorer.secure``.
         """
-        x, interval = finite_array("x", x), Interval.of(interval)
+        x, interval = secret_array("x", x), Interval.of(interval)
+        self._check_room(interval)
         if callable(getattr(rng, "release", None)):  # explorer.secure, which draws in its own way
             y = rng.release(self, x, interval)
         else:
             y = self.answer(open_uniform(generator("rng", rng), x.shape), x, interval)
         return y if x.ndim else float(y)
+
+    def _check_room(self, interval: Interval) -> None:
+        """Raise ValueError if answers to this interval would leave the floating-point range."""
+        farthest = max(abs(interval.left), abs(interval.right)) + _FAR * interval.width / min(self.epsilon, 1.0)
+        narrowest = max(1 / LARGEST, NARROWEST * max(abs(interval.left), abs(interval.right)))
+        if not (farthest < LARGEST and interval.width > narrowest):
+            how = "narrow" if farthest < LARGEST else "wide or far from 0"
+            raise ValueError(f"[{interval.left:g}, {interval.right:g}] is too {how} for answers by {self!r}")
 
     def answer(self, uniform, x, interval: Interval):
         """The answer below which a fraction ``uniform`` of the answers of an individual with value ``x`` fall."""
@@ -124,6 +151,13 @@ class Mechanism:
     def kinks(self, y: np.ndarray, interval: Interval) -> np.ndarray:
         """Values x inside the interval where the density of each ``y`` jumps or bends, shape (answers, kinks)."""
         return np.empty((np.size(y), 0))
+
+    def log_floor(self, interval: Interval) -> float:
+        """The log-density of every answer under all values that it does not speak for; -inf if there is no such floor.
+
+        Where all parameters of a sampler are on it, they have nothing to go by.
+        """
+        return -math.inf
 
     def _quantile(self, u: np.ndarray, x: np.ndarray, interval: Interval) -> np.ndarray:
         """The answer below which a fraction ``u`` of the answers of an individual with value ``x`` fall."""
@@ -205,16 +239,24 @@ class RandomizedResponse(Mechanism):
         return float(special.expit(self.epsilon))
 
     @property
+    def lie(self) -> float:
+        """The probability of the other answer, to all digits."""
+        return float(special.expit(-self.epsilon))
+
+    @property
     def constants(self) -> tuple[float, float, float, float]:
-        return float(special.expit(-self.epsilon)), math.tanh(self.epsilon / 2), 0.0, 0.0
+        return self.lie, math.tanh(self.epsilon / 2), 0.0, 0.0
+
+    def log_floor(self, interval):
+        return math.log(self.lie)
 
     def _quantile(self, u, x, interval):
         above = x >= interval.midpoint
-        return np.where(u < np.where(above, 1 - self.truth, self.truth), -1.0, 1.0)
+        return np.where(u < np.where(above, self.lie, self.truth), -1.0, 1.0)
 
     def _density(self, y, x, interval):
         agrees = (y > 0) == (x >= interval.midpoint)
-        return np.where(np.abs(y) == 1, np.where(agrees, self.truth, 1 - self.truth), 0.0)
+        return np.where(np.abs(y) == 1, np.where(agrees, self.truth, self.lie), 0.0)
 
     def _support(self, interval):
         return -1.0, 1.0
@@ -239,6 +281,9 @@ class Piecewise(Mechanism):
         inside = rest / (2 * shrink * (1 + shrink))
         return shrink, rest, inside * math.exp(-self.epsilon), inside * -math.expm1(-self.epsilon)
 
+    def log_floor(self, interval):
+        return math.log(self.constants[2] / (interval.width / 2))
+
     @property
     def reach(self) -> float:
         """``C``: how far answers go, in units of half the interval's width."""
@@ -246,7 +291,7 @@ class Piecewise(Mechanism):
 
     def _window(self, x, interval: Interval) -> tuple[np.ndarray, float]:
         """Left end and length of the window of likely answers, in units of the half-width."""
-        t = (interval.clip(x) - interval.midpoint) / (interval.width / 2)
+        t = np.clip((interval.clip(x) - interval.midpoint) / (interval.width / 2), -1.0, 1.0)  # also after rounding
         length = 2 / math.expm1(self.epsilon / 2)  # C - 1
         return t * (1 + length / 2) - length / 2, length
 
@@ -299,18 +344,51 @@ def mechanism(name: "str | Mechanism", epsilon: float, delta: float = DEFAULT_DE
     return cls(epsilon, delta) if cls is GaussianMechanism else cls(epsilon)
 
 
+def _is_cached(attribute) -> bool:
+    return isinstance(attribute, cached_property)
+
+
+def _hashable(value):
+    """A parameter as a part of a key; for an object that cannot be compared, the object's own identity."""
+    if isinstance(value, np.ndarray):
+        return value.shape, value.dtype.str, value.tobytes()
+    if isinstance(value, list | tuple):
+        return type(value), tuple(map(_hashable, value))
+    if isinstance(value, dict):
+        return dict, tuple((key, _hashable(item)) for key, item in value.items())
+    try:
+        hash(value)
+    except TypeError:
+        return type(value), id(value)
+    return value
+
+
 def gaussian_delta(epsilon: float, noise_ratio: float) -> float:
-    """The exact delta of normal noise of ``noise_ratio`` times the sensitivity (Balle & Wang 2018, Theorem 8)."""
+    """The exact delta of normal noise of ``noise_ratio`` times the sensitivity (Balle & Wang 2018, Theorem 8).
+
+    With ``s = epsilon * noise_ratio`` and ``h = 1/(2 noise_ratio)`` it is ``Phi(h - s) - e^epsilon Phi(-h - s)``. As
+    ``2 s h = epsilon``, both terms have the factor ``phi(s - h)``: what is left is a difference of Mills' ratios, which
+    is known to seven digits at least, however small delta is.
+    """
     half, shift = 0.5 / noise_ratio, epsilon * noise_ratio
-    return float(special.ndtr(half - shift) - np.exp(epsilon + special.log_ndtr(-half - shift)))
+    low, high = (shift - half) / math.sqrt(2), (shift + half) / math.sqrt(2)
+    scale = 0.5 * math.exp(-low * low)
+    if low < 0:
+        return float(special.ndtr(half - shift) - scale * special.erfcx(high))
+    if high - low > 0.1:
+        return float(scale * (special.erfcx(low) - special.erfcx(high)))
+    u = low + (high - low) * (1 + FEW_NODES) / 2  # where the difference would cancel: the integral of the slope
+    slope = 2 / math.sqrt(math.pi) - 2 * u * special.erfcx(u)
+    return float(scale * (high - low) / 2 * (FEW_WEIGHTS @ slope))
 
 
 def _noise_ratio(epsilon: float, delta: float) -> float:
     """Standard deviation of the noise per unit of sensitivity, just large enough for (epsilon, delta)."""
 
     def excess(log_ratio: float) -> float:
-        return gaussian_delta(epsilon, math.exp(log_ratio)) - delta
+        return gaussian_delta(epsilon, math.exp(log_ratio)) - delta * (1 - 1e-12)
 
     ratio = math.exp(scipy.optimize.brentq(excess, math.log(1e-6), math.log(1e20), xtol=1e-15, rtol=8.9e-16))
-    # The root, and delta itself, are known to about twelve digits: end on the private side of that.
+    # End on the private side of rounding: the smaller delta is, the faster it falls with the ratio, a thousand times
+    # as fast where it is known to the fewest digits.
     return ratio * (1 + 1e-9)

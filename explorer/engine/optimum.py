@@ -14,12 +14,32 @@ import scipy  # loads scipy.optimize when first used: it would double the time o
 
 from explorer.engine.families import Family, family as find_family
 from explorer.engine.information import Score, Surface, information_of, score_function
+from explorer.engine.kernels import GAUSSIAN, LAPLACE, OWN
 from explorer.engine.mechanisms import DEFAULT_DELTA, Mechanism, RandomizedResponse, mechanism as find_mechanism
 from explorer.engine.threads import stop_if_asked
 
 #: The narrowest half-width that ``best_interval`` returns. For some families the information still grows,
 #: by less than one part in a million, as the interval shrinks to a point.
 NARROWEST = 1e-6
+#: Above this epsilon the noise is so narrow that a search takes minutes, and has nothing to find.
+LARGEST_SEARCHED = 300.0
+
+
+class _Effort(NamedTuple):
+    """How closely a search looks: points of its coarse maps, climbs from their peaks, and the climbs' precision."""
+
+    points: int
+    half_widths: int
+    ends: int
+    climbs: int
+    steps: int
+    precision: float
+    tolerance: float
+
+
+_MUCH = _Effort(points=60, half_widths=60, ends=40, climbs=6, steps=800, precision=1e-8, tolerance=1e-14)
+#: For mechanisms of somebody's own, whose information takes a thousand times as long: to four digits.
+_LITTLE = _Effort(points=14, half_widths=18, ends=8, climbs=2, steps=60, precision=1e-4, tolerance=1e-8)
 
 
 class BestInterval(NamedTuple):
@@ -46,13 +66,17 @@ def best_interval(
 
     For a symmetric family an interval and its mirror image score the same; the one whose midpoint is
     positive is returned. ``symmetric=True`` looks at intervals around 0 alone. Randomised response depends
-    on the midpoint alone; its interval is returned with half-width 1.
+    on the midpoint alone; its interval is returned with half-width 1. For noise with an epsilon above 300, which says
+    nearly all about a value, the interval of epsilon = 300 is returned.
 
     >>> best_interval(epsilon=2, mechanism="piecewise", score="trace").b.__round__(3)
     1.44
     """
     chosen, mech = find_family(family), find_mechanism(mechanism, epsilon, delta)
     sc = score_function(score)
+    if mech.kind in (LAPLACE, GAUSSIAN) and mech.epsilon > LARGEST_SEARCHED:
+        near = best_interval(LARGEST_SEARCHED, chosen, mech.name, score, mech.delta or delta, symmetric)
+        return near._replace(value=float(sc(information_of(chosen, mech, np.array(near.a), np.array(near.b)))))
     if isinstance(score, str):
         return _best_named_interval(chosen, mech, score, bool(symmetric))
     return _best_interval(chosen, mech, sc, bool(symmetric))
@@ -69,12 +93,12 @@ class _Search:
     def __init__(self, family: Family, mechanism: Mechanism, sc: Callable) -> None:
         self.family, self.mechanism, self.sc = family, mechanism, sc
         self.by_sign = isinstance(mechanism, RandomizedResponse)
+        self.effort = _LITTLE if mechanism.kind == OWN else _MUCH
 
     def value(self, middle, half):
         stop_if_asked()
-        scores = self.sc(
-            information_of(self.family, self.mechanism, np.asarray(middle) - half, np.asarray(middle) + half)
-        )
+        ends = np.asarray(middle) - half, np.asarray(middle) + half
+        scores = self.sc(information_of(self.family, self.mechanism, *ends, rough=True))
         if np.any(np.isnan(scores)):
             raise ValueError("score must give a number for every information matrix, got nan")
         return scores
@@ -89,7 +113,12 @@ class _Search:
         """The top of the hill that the interval ``middle ± half`` stands on."""
         start = np.array([middle, np.log(half)])
         simplex = start + np.vstack([np.zeros(2), np.diag([0.1 if self.by_sign else 0.3 * half, 0.1])])
-        options = {"xatol": 1e-8, "fatol": 1e-14, "maxiter": 800, "initial_simplex": simplex}
+        options = {
+            "xatol": self.effort.precision,
+            "fatol": 1e-14 if self.effort is _MUCH else 1e-8,
+            "initial_simplex": simplex,
+        }
+        options["maxiter"] = self.effort.steps
         found = scipy.optimize.minimize(self.loss, start, method="Nelder-Mead", options=options)
         return found.x, -float(found.fun)
 
@@ -113,14 +142,17 @@ class _Search:
     def interval(self, point, value: float) -> BestInterval:
         middle = abs(point[0]) if self.family.symmetric else point[0]
         half = self.half_width(point[1])
-        return BestInterval(float(middle - half), float(middle + half), value)
+        a, b = float(middle - half), float(middle + half)
+        if self.effort is _LITTLE:  # whose searches look at rough values
+            value = float(self.sc(information_of(self.family, self.mechanism, np.array(a), np.array(b))))
+        return BestInterval(a, b, value)
 
 
 def _best_interval(family: Family, mechanism: Mechanism, sc: Callable, symmetric: bool) -> BestInterval:
     search = _Search(family, mechanism, sc)
-    best = _best_centred(search.loss, search.by_sign, family)
+    best = _best_centred(search)
     if not symmetric:
-        for middle, half in _starts(family, search.value, search.by_sign):
+        for middle, half in _starts(search):
             found = search.climb(middle, half)
             # A search cannot tell the centred optimum from a point a rounding error beside it: it must win clearly.
             if found[1] > best[1] + 1e-12 * abs(best[1]):
@@ -155,46 +187,49 @@ def best_near(
     return search.interval(*search.close_in((a + b) / 2, (b - a) / 2, step=surface.a[1] - surface.a[0]))
 
 
-def _best_centred(loss: Callable, by_sign: bool, family: Family) -> tuple[np.ndarray, float]:
+def _best_centred(search: _Search) -> tuple[np.ndarray, float]:
     """The best interval around 0: a search along one line, from the best point of a scan."""
-    if by_sign:
+    loss = search.loss
+    if search.by_sign:
         return np.zeros(2), -loss(np.zeros(2))
-    logs = np.log(_half_widths(family))
+    logs = np.log(_half_widths(search))
     at = int(np.argmin([loss((0.0, log)) for log in logs]))
     bounds = logs[max(at - 1, 0)], logs[min(at + 1, logs.size - 1)]
     line = scipy.optimize.minimize_scalar(
-        lambda log: loss((0.0, log)), bounds=bounds, method="bounded", options={"xatol": 1e-10}
+        lambda log: loss((0.0, log)), bounds=bounds, method="bounded", options={"xatol": search.effort.precision / 100}
     )
     return np.array([0.0, line.x]), -float(line.fun)
 
 
-def _half_widths(family: Family) -> np.ndarray:
-    return np.geomspace(NARROWEST, 20 * np.abs(family.ppf(np.array([0.005, 0.995]))).max(), 60)
+def _half_widths(search: _Search) -> np.ndarray:
+    farthest = np.abs(search.family.ppf(np.array([0.005, 0.995]))).max()
+    return np.geomspace(NARROWEST, 20 * farthest, search.effort.half_widths)
 
 
-def _starts(family: Family, value: Callable, by_sign: bool) -> list[tuple[float, float]]:
+def _starts(search: _Search) -> list[tuple[float, float]]:
     """Where the search begins: the highest peaks of three coarse maps.
 
     One map is over midpoint and half-width. Two are over one end and the half-width, for intervals that
     reach far beyond the population on one side (there the Piecewise mechanism's stray answers show themselves).
     """
-    points = np.append(family.ppf(np.linspace(0.005, 0.995, 60)), 0.0)
+    family, effort = search.family, search.effort
+    points = np.append(family.ppf(np.linspace(0.005, 0.995, effort.points)), 0.0)
     points = np.sort(points[points >= 0] if family.symmetric else points)
-    halves = np.ones(1) if by_sign else _half_widths(family)
+    halves = np.ones(1) if search.by_sign else _half_widths(search)
     maps = [points[:, None] + np.zeros(halves.size)]
-    if not by_sign:
-        ends = family.ppf(np.linspace(1e-4, 0.5, 40))
+    if not search.by_sign:
+        ends = family.ppf(np.linspace(1e-4, 0.5, effort.ends))
         maps.append(ends[:, None] + halves)
         if not family.symmetric:
-            ends = family.ppf(np.linspace(0.5, 1 - 1e-4, 40))
+            ends = family.ppf(np.linspace(0.5, 1 - 1e-4, effort.ends))
             maps.append(ends[:, None] - halves)
     starts = []
     for middles in maps:
         widths = np.broadcast_to(halves, middles.shape)
-        grid = value(middles, widths)
+        grid = search.value(middles, widths)
         starts += [(grid[cell], middles[cell], widths[cell]) for cell in _peaks(grid)[:4]]
     starts.sort(reverse=True)
-    return [(float(middle), float(half)) for _, middle, half in starts[:6]]
+    return [(float(middle), float(half)) for _, middle, half in starts[: effort.climbs]]
 
 
 def _peaks(grid: np.ndarray) -> list[tuple[int, int]]:

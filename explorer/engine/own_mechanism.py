@@ -14,6 +14,7 @@ import numpy as np
 from explorer.engine.families import Family
 from explorer.engine.interval import Interval
 from explorer.engine.quadrature import FEW_NODES, FEW_WEIGHTS, NODES, WEIGHTS
+from explorer.engine.threads import stop_if_asked
 
 #: Panels end at these distances from mu, in units of sigma.
 _REACHES = np.array([0.0, 0.5, 1.0, 1.75, 2.5, 4.0, 6.0, 9.0, 16.0, 40.0, 200.0, 2000.0])
@@ -21,6 +22,7 @@ _OFFSETS = np.concatenate([-_REACHES[:0:-1], _REACHES])
 #: Panels of answers end at these quantiles.
 _TAIL = 10.0 ** -np.array([12.0, 9.0, 7.0, 5.0, 4.0, 3.0, 2.0])
 _QUANTILES = np.concatenate([_TAIL, np.linspace(0.03, 0.97, 24), 1 - _TAIL[::-1]])
+_FEW_QUANTILES = np.concatenate([_TAIL, np.linspace(0.03, 0.97, 12), 1 - _TAIL[::-1]])
 #: So many answers are worked on at a time, each with some two hundred nodes.
 _AT_ONCE = 10_000
 
@@ -44,20 +46,22 @@ def own_total(family: Family, mechanism, y, left, right, mu, sigma) -> np.ndarra
     return total
 
 
-def own_information(family: Family, mechanism, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def own_information(family: Family, mechanism, a: np.ndarray, b: np.ndarray, rough: bool = False) -> np.ndarray:
     """(mu,mu), (mu,sigma) and (sigma,sigma) of one answer to each interval, at mu = 0 and sigma = 1."""
+    levels, nodes, weights = (_FEW_QUANTILES, FEW_NODES, FEW_WEIGHTS) if rough else (_QUANTILES, NODES, WEIGHTS)
     out = np.empty((a.size, 3))
     for row, ends in zip(out, zip(a.tolist(), b.tolist(), strict=True), strict=True):
+        stop_if_asked()
         interval = Interval(*ends)
         if mechanism.answers is not None:
             y = np.asarray(mechanism.answers, dtype=float)
             mass = np.ones(y.size)
         else:
             people = np.array([interval.left, interval.midpoint, interval.right])[:, None]
-            quantiles = mechanism.answer(_QUANTILES, people + np.zeros(_QUANTILES.size), interval)
+            quantiles = mechanism.answer(levels, people + np.zeros(levels.size), interval)
             edges = np.unique(np.append(quantiles, interval))  # at its ends, where many are, a density may jump
             half = np.diff(edges)[:, None] / 2
-            y, mass = (edges[:-1, None] + half * (1 + NODES)).ravel(), (half * WEIGHTS).ravel()
+            y, mass = (edges[:-1, None] + half * (1 + nodes)).ravel(), (half * weights).ravel()
         p, by_mu, by_sigma = _density(family, mechanism, y, interval, np.zeros(y.size), np.ones(y.size))
         weight = np.divide(mass, p, out=np.zeros(y.size), where=p > 0)
         row[:] = weight @ by_mu**2, weight @ (by_mu * by_sigma), weight @ by_sigma**2

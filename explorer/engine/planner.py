@@ -23,6 +23,8 @@ from explorer.engine.optimum import NoBestIntervalError, best_interval
 
 #: Among these levels of privacy the smallest is looked for.
 SMALLEST_EPSILON, LARGEST_EPSILON = 0.01, 20.0
+#: No standard error is planned that is smaller than sigma by more than this factor.
+MOST_EXACT = 1e8
 #: What n answers know of mu, if sigma has to be learned too.
 PLANNED_SCORE = "mu|sigma"
 #: Epsilon is found to this share of itself.
@@ -55,6 +57,10 @@ def plan(
     ``epsilon``: the fewest people for each, the one with the fewest first. A mechanism that cannot do it is left out.
     """
     error, sigma = positive("standard_error", standard_error), positive("sigma", sigma)
+    if not sigma / error <= MOST_EXACT:
+        raise ValueError(
+            f"standard_error must be at least {1 / MOST_EXACT:g} sigma, got {error:g} with sigma={sigma:g}"
+        )
     if (n is None) == (epsilon is None):
         raise ValueError("give either n or epsilon: the other one is what is planned")
     population, names = find_family(family), [one_of("mechanism", name, MECHANISMS) for name in mechanisms]
@@ -78,7 +84,7 @@ def _best(name: str, epsilon: float, family: Family, delta: float):
 
 def people(sigma: float, error: float, information: float) -> int:
     """How many are needed; a rounding error does not make one more."""
-    return math.ceil((sigma / error) ** 2 / information * (1 - 1e-12))
+    return max(1, math.ceil((sigma / error) ** 2 / information * (1 - 1e-12)))
 
 
 def _with_epsilon(name: str, epsilon: float, error: float, sigma: float, family: Family, delta: float) -> Option | None:

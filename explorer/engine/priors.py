@@ -21,10 +21,22 @@ from explorer.engine.arguments import finite, positive
 from explorer.engine.uniform import open_uniform
 
 _HALF_LOG_2PI = 0.5 * np.log(2 * np.pi)
+#: Where two distributions of one name are compared.
+_PROBES = np.array([0.0, 0.01, 0.3, 0.5, 0.9, 1.0])
 #: Beyond these, sigma and its square leave the range of floating-point numbers.
 SMALLEST_SIGMA, LARGEST_SIGMA = 1e-100, 1e100
 #: What a box may leave out on each side, unless answers by the thousand speak for it.
 _OUTSIDE = 1e-300
+#: The distributions of scipy.stats that a file may name: a closed list, because scipy.stats has other names as well.
+_NAMES = """
+    arcsine beta betaprime burr burr12 cauchy chi chi2 dgamma dweibull erlang expon exponnorm exponweib f fisk
+    foldcauchy foldnorm gamma genextreme gengamma genlogistic gennorm genpareto gumbel_l gumbel_r halfcauchy
+    halfgennorm halflogistic halfnorm hypsecant invgamma invgauss invweibull johnsonsb johnsonsu laplace
+    laplace_asymmetric levy levy_l loggamma logistic loglaplace lognorm loguniform lomax maxwell mielke moyal
+    nakagami norm pareto powerlaw powerlognorm rayleigh reciprocal rice skewnorm t trapezoid triang truncexpon
+    truncnorm truncpareto uniform wald weibull_max weibull_min
+"""
+_DISTRIBUTIONS = frozenset(_NAMES.split())
 
 
 class Box(NamedTuple):
@@ -55,6 +67,10 @@ class Prior:
         uniform = open_uniform(rng, (size, 2))
         mu, sigma = self.quantile(uniform[:, 0], uniform[:, 1])
         return np.stack([mu, np.clip(sigma, SMALLEST_SIGMA, LARGEST_SIGMA)], axis=1)
+
+    def jumps(self) -> tuple[np.ndarray, np.ndarray]:
+        """Places of mu and of sigma between which the density is smooth, if it jumps anywhere."""
+        return np.empty(0), np.empty(0)
 
     def box(self) -> Box:
         # From the far end the smallest uniform number that differs from 1 is 1 - 2**-53: reach out as far again.
@@ -94,6 +110,8 @@ class SemiConjugatePrior(Prior):
             raise ValueError(f"low must be below high, got {low:g} and {high:g}")
         if max(abs(low), abs(high)) > 1e100:
             raise ValueError(f"low and high must be between -1e+100 and 1e+100, got {low:g} and {high:g}")
+        if high - low < 1e-100:
+            raise ValueError(f"low and high must be at least 1e-100 apart, got {low:g} and {high:g}")
         shape = 0.5
         scale = float(special.gammainccinv(shape, 0.5)) * ((high - low) / 4) ** 2
         return cls((low + high) / 2, (10 * (high - low)) ** 2, shape, scale)
@@ -113,6 +131,8 @@ class SemiConjugatePrior(Prior):
 
     @property
     def description(self):
+        if type(self) is not SemiConjugatePrior:  # a subclass may differ in anything
+            return None
         return {"name": "semi_conjugate"} | self._parameters
 
     def log_density(self, mu, sigma):
@@ -147,10 +167,15 @@ class IndependentPrior(Prior):
     def __repr__(self) -> str:
         return f"IndependentPrior(mu={_text(self.mu)}, sigma={_text(self.sigma)})"
 
+    def jumps(self):
+        return _jumps(self.mu, -np.inf), _jumps(self.sigma, 0.0)
+
     @property
     def description(self):
         parts = {"mu": _description(self.mu), "sigma": _description(self.sigma)}
-        return None if None in parts.values() else {"name": "independent"} | parts
+        if type(self) is not IndependentPrior or None in parts.values():
+            return None
+        return {"name": "independent"} | parts
 
     def log_density(self, mu, sigma):
         return self.mu.logpdf(mu) + self.sigma.logpdf(sigma)
@@ -159,30 +184,57 @@ class IndependentPrior(Prior):
         return self.mu.ppf(mu_uniform), self.sigma.ppf(sigma_uniform)
 
 
+def _jumps(distribution, lowest: float) -> np.ndarray:
+    """The ends of a distribution that ends before it has to, and quantiles between, as it may be narrow."""
+    ends = np.asarray(distribution.ppf([0.0, 1.0]), dtype=float)
+    if not (ends[0] > lowest or ends[1] < np.inf):
+        return np.empty(0)
+    cuts = np.append(ends, distribution.ppf([0.01, 0.25, 0.5, 0.75, 0.99]))
+    return np.unique(cuts[np.isfinite(cuts) & (cuts > lowest)])
+
+
 def described_prior(description: dict) -> Prior:
-    """The prior of this ``description``."""
-    name, arguments = description["name"], {key: value for key, value in description.items() if key != "name"}
-    if name == "semi_conjugate":
-        return SemiConjugatePrior(**arguments)
+    """The prior of this ``description``. Raises ValueError for anything that is not a description."""
+    try:
+        arguments = dict(description)
+        name = arguments.pop("name")
+        if name == "semi_conjugate":
+            return SemiConjugatePrior(**arguments)
+        if name != "independent":
+            raise ValueError(f"there is no prior {name!r}")
+        return IndependentPrior(**{key: _distribution(**part) for key, part in arguments.items()})
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"the description of the prior is damaged: {error}") from None
+
+
+def _distribution(name: str, args: list, kwds: dict):
+    """A frozen distribution of scipy.stats by its name, which is one of a closed list, and its parameters."""
     from scipy import stats
 
-    parts = {key: getattr(stats, part["name"])(*part["args"], **part["kwds"]) for key, part in arguments.items()}
-    return IndependentPrior(**parts)
+    if name not in _DISTRIBUTIONS or len(args) + len(kwds) > 6:
+        raise ValueError(f"a prior cannot have the distribution {str(name)[:40]!r}")
+    numbers = [finite("a parameter", value) for value in (*args, *kwds.values())]
+    return getattr(stats, name)(*numbers[: len(args)], **dict(zip(kwds, numbers[len(args) :], strict=True)))
 
 
 def _description(distribution) -> dict | None:
-    """A distribution of scipy.stats with its parameters, by name."""
-    from scipy import stats
-
-    frozen = getattr(distribution, "dist", None)
-    known = getattr(stats, getattr(frozen, "name", None) or "", None)
-    if frozen is None or type(known) is not type(frozen):
+    """The name and the parameters of a distribution of scipy.stats; None if these do not tell all about it."""
+    name = getattr(getattr(distribution, "dist", None), "name", None)
+    if name not in _DISTRIBUTIONS:
         return None
-    return {
-        "name": frozen.name,
-        "args": [float(value) for value in distribution.args],
-        "kwds": {name: float(value) for name, value in distribution.kwds.items()},
-    }
+    try:
+        parameters = {
+            "args": [float(value) for value in distribution.args],
+            "kwds": {key: float(value) for key, value in distribution.kwds.items()},
+        }
+        again = _distribution(name, **parameters)
+    except (TypeError, ValueError):  # an array for a parameter, for example
+        return None
+    # Somebody's own distribution may bear the name of one of SciPy's.
+    same = type(again) is type(distribution) and type(again.dist) is type(distribution.dist)
+    if not same or not np.array_equal(again.ppf(_PROBES), distribution.ppf(_PROBES), equal_nan=True):
+        return None
+    return {"name": name} | parameters
 
 
 def _text(distribution) -> str:

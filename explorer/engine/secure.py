@@ -12,7 +12,7 @@ Each release checks the privacy that it gives before it draws, and nothing here 
 
 import math
 import secrets
-from decimal import ROUND_FLOOR, Context, Decimal
+from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from functools import lru_cache
 
 import numpy as np
@@ -31,7 +31,7 @@ from explorer.engine.mechanisms import (
 _UNIT = 1 << 64
 #: Piecewise answers with one of so many cells.
 _CELLS = 1 << 52
-_EXACT = Context(prec=120)
+_EXACT = Context(prec=120, rounding=ROUND_HALF_EVEN, Emin=-999_999, Emax=999_999, capitals=1, clamp=0, traps=[])
 #: A scale is raised by a rounding error at most so many times until OpenDP agrees that it is enough.
 _NUDGES = 100
 
@@ -104,10 +104,16 @@ def _gaussian(mechanism: GaussianMechanism, interval: Interval):
 
 @lru_cache(maxsize=64)
 def odds(epsilon: float) -> int:
-    """The largest whole number whose ratio to ``2**64`` is at most e^epsilon."""
+    """The largest whole number whose ratio to ``2**64`` is at most e^epsilon, or e^700 if that is less.
+
+    Beyond that a lie has probability 1e-304 at most, and longer numbers would only take longer.
+    """
+    epsilon = min(epsilon, 700.0)
+    # Every step in this context: the caller's own may have fewer digits, other limits, or traps.
     exact = _EXACT.multiply(_EXACT.exp(Decimal(epsilon)), Decimal(_UNIT))
     # 120 digits are correct: a hundred of them are more than enough to be sure of the floor.
-    floor = int((exact * (1 - Decimal(10) ** -100)).to_integral_value(ROUND_FLOOR, context=_EXACT))
+    below = _EXACT.multiply(exact, _EXACT.subtract(Decimal(1), Decimal((0, (1,), -100))))
+    floor = int(below.to_integral_value(ROUND_FLOOR, context=_EXACT))
     if _EXACT.ln(_EXACT.divide(Decimal(floor), Decimal(_UNIT))) > Decimal(epsilon):
         raise AssertionError(f"odds above e^{epsilon!r}")
     return floor

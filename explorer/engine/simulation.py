@@ -27,6 +27,7 @@ from explorer.engine.interval import Interval
 from explorer.engine.mechanisms import DEFAULT_DELTA, Mechanism, mechanism as find_mechanism
 from explorer.engine.priors import Prior
 from explorer.engine.samplers import Info, Posterior, Sampler
+from explorer.engine.samplers.protocol import check_array, check_cloud
 from explorer.engine.samplers.resampling import systematic
 from explorer.engine.stretch import Stretch, can_stretch, stretch
 from explorer.engine.threads import Stopped, stop_if_asked, stoppable
@@ -36,7 +37,11 @@ from explorer.engine.uniform import open_uniform
 #: Half the width of the fixed interval of the paper's non-adaptive method, in units of sigma.
 FIXED_HALF_WIDTH = 10.0
 _FORMAT, _VERSION = "explorer trace", 1
-_OVER_TIME = ("x", "y", "left", "right", "mean", "sd", "quantiles", "ess", "log_evidence", "resampled", "seconds")
+_OVER_TIME = (
+    *("x", "y", "left", "right", "mean", "sd", "quantiles", "ess", "log_evidence"),
+    *("resampled", "seconds", "lost"),
+)
+_TYPES = {"resampled": bool, "lost": bool}
 
 
 class Step(NamedTuple):
@@ -72,6 +77,8 @@ class Trace:
     #: Whether the particles were resampled after this answer, and the seconds that it took.
     resampled: np.ndarray
     seconds: np.ndarray
+    #: Whether the sampler knows that it is lost: that other parameters explain the answers far better than its own.
+    lost: np.ndarray
     #: The clouds after the answers ``kept`` (counted from 1): (kept, N, 2) and (kept, N).
     kept: np.ndarray
     particles: np.ndarray
@@ -95,12 +102,42 @@ class Trace:
 
     @classmethod
     def load(cls, path: str | Path) -> "Trace":
-        """The trace that was saved, to the last bit."""
+        """Load the trace that was saved, to the last bit. Raises ValueError if the file is damaged."""
         header, arrays = archive.read(path, _FORMAT, _VERSION)
         try:
-            return cls(**arrays, settings=header["settings"])
-        except (KeyError, TypeError) as error:
-            raise ValueError(f"{path} is damaged: {error}") from error
+            arrays.setdefault("lost", np.zeros(len(arrays["y"]), dtype=bool))  # files of version 0.1.0
+            trace = cls(**arrays, settings=header["settings"])
+            trace._check()
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"{path} is damaged: {error}") from None
+        return trace
+
+    def _check(self) -> None:
+        """Raise ValueError if no run could have left these arrays."""
+        n, (kept, size) = self.y.size, self.weights.shape
+        for name in ("x", "y", "left", "right", "ess", "log_evidence", "seconds"):
+            check_array(name, getattr(self, name), (n,))
+        for name in ("resampled", "lost"):
+            check_array(name, getattr(self, name), (n,), kind="b")
+        for name in ("mean", "sd"):
+            check_array(name, getattr(self, name), (n, 2))
+        check_array("levels", self.levels, (self.levels.size,))
+        check_array("quantiles", self.quantiles, (n, self.levels.size, 2))
+        check_array("kept", self.kept, (kept,), kind="i")
+        check_array("particles", self.particles, (kept, size, 2))
+        for particles, weights in zip(self.particles, self.weights, strict=True):
+            check_cloud(particles, weights, size)
+        if not isinstance(self.settings, dict):
+            raise ValueError("settings must be a dictionary")
+        if not np.all(self.left < self.right):
+            raise ValueError("left must be below right")
+        if not np.all((self.levels >= 0) & (self.levels <= 1)):
+            raise ValueError("levels must lie between 0 and 1")
+        if np.any(self.kept < 1) or np.any(self.kept > n) or np.any(np.diff(self.kept) <= 0):
+            raise ValueError("kept must name answers in their order")
+        positive = self.sd, self.ess, self.seconds, self.mean[..., 1], self.quantiles[..., 1]
+        if any(np.any(column < 0) for column in positive):
+            raise ValueError("standard deviations, sigma, ess and seconds must not be negative")
 
     def to_arviz(self):
         """The last cloud, resampled to even weights, as ArviZ InferenceData; needs the ``arviz`` extra."""
@@ -266,7 +303,7 @@ class _Recorder:
     def add(self, step: Step, kept: bool) -> None:
         after = step.posterior
         summary = after.mean, after.sd, after.quantiles(self.levels), after.ess, after.log_evidence
-        row = step.x, step.y, *step.interval, *summary, step.info.resampled, step.seconds
+        row = step.x, step.y, *step.interval, *summary, step.info.resampled, step.seconds, after.lost
         self.rows.append(tuple(np.asarray(value)[None] for value in row))
         if kept:
             self.clouds.append((step.t, after.particles, after.weights))
@@ -280,7 +317,8 @@ class _Recorder:
             return
         seconds = np.full(size, (time.perf_counter() - start) / size)
         x = steps.values[before : steps.t]
-        self.rows.append((x, *found[:-1], np.zeros(size, dtype=bool), seconds))
+        lost = np.full(size, steps.run.posterior.lost)  # between two moves nothing about that changes
+        self.rows.append((x, *found[:-1], np.zeros(size, dtype=bool), seconds, lost))
         moments = before + 1 + np.flatnonzero(kept[before : steps.t])
         particles = steps.run.posterior.particles
         self.clouds += [(int(t), particles, weights) for t, weights in zip(moments, found.weights, strict=True)]
@@ -295,7 +333,7 @@ class _Recorder:
         if self.rows:
             columns = [np.concatenate(column) for column in zip(*self.rows, strict=True)]
         else:  # cancelled before the first answer
-            columns = [np.empty(nothing.get(name, 0)) for name in _OVER_TIME]
+            columns = [np.empty(nothing.get(name, 0), _TYPES.get(name, float)) for name in _OVER_TIME]
         arrays = dict(zip(_OVER_TIME, columns, strict=True))
         return Trace(**arrays, **_stacked(self.clouds), levels=self.levels, settings=settings)
 

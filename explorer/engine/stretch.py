@@ -17,6 +17,7 @@ from explorer.engine.interval import Interval
 from explorer.engine.likelihood import has_closed_form
 from explorer.engine.normal_laplace import normal_laplace_total
 from explorer.engine.samplers.marginal import RESAMPLE_BELOW, Marginal
+from explorer.engine.samplers.outlook import next_look
 from explorer.engine.samplers.posterior import moments, pick, read_off
 from explorer.engine.samplers.weighting import reweight
 from explorer.engine.truncation import NARROW, NARROWEST, Fixed, Oracle, PlugIn, Thompson
@@ -58,6 +59,8 @@ def stretch(run: OnlineEstimator, x: np.ndarray, noise: np.ndarray, kept: np.nda
     The individual whose answer makes them move is the first who is left out; if all are in, nobody is.
     """
     most = max(1, _MOST_WORK // run.sampler.particles)
+    # Nor is the answer in after which the sampler looks around.
+    most = min(most, next_look(run.answers) - run.answers - 1)
     x, noise, kept = x[:most], noise[:most], kept[:most]
     state, placing = run.state, _PLACING[type(run.policy)]
     a, b = run.policy.best if placing != _SAME else (0.0, 0.0)

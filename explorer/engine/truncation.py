@@ -18,15 +18,17 @@ import numpy as np
 import scipy  # loads scipy.optimize when first used
 
 from explorer.engine.arguments import finite, one_of, positive
-from explorer.engine.families import Family
+from explorer.engine.families import Family, family as find_family
 from explorer.engine.information import Score, fisher_information, score_function
 from explorer.engine.interval import Interval
-from explorer.engine.mechanisms import Mechanism
+from explorer.engine.mechanisms import Mechanism, mechanism as find_mechanism
 from explorer.engine.optimum import best_interval
 from explorer.engine.samplers.posterior import Posterior
 
 #: No interval is narrower than this, beside its distance from 0 and by itself.
 NARROW, NARROWEST = 1e-12, 1e-100
+#: In units of sigma, no best interval reaches farther, and none is narrower than its reciprocal.
+FARTHEST = 1e12
 
 
 class Policy:
@@ -35,9 +37,9 @@ class Policy:
     name: ClassVar[str]
 
     @property
-    def description(self) -> dict:
-        """Its name and what ``policy`` takes beside to make it again."""
-        return {"name": self.name, "arguments": {}}
+    def description(self) -> dict | None:
+        """What ``described_policy`` takes to make it again; None for a policy of somebody's own."""
+        return None
 
     def choose(self, posterior: Posterior, uniform: float) -> Interval:
         """The interval for the next individual. ``uniform``, in [0, 1), is all the randomness there is."""
@@ -49,10 +51,13 @@ class _FromBest(Policy):
 
     def __init__(self, best: tuple[float, float]) -> None:
         self.best = Interval.of(best)
+        if not (max(map(abs, self.best)) <= FARTHEST and self.best.width >= 1 / FARTHEST):
+            raise ValueError(f"best must lie between {-FARTHEST:g} and {FARTHEST:g}, got {tuple(self.best)}")
 
     @property
     def description(self):
-        return {"name": self.name, "arguments": {"best": self.best}}
+        known = type(self) is POLICIES.get(self.name)
+        return {"name": self.name, "arguments": {"best": self.best}} if known else None
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(best=({self.best.left:.6g}, {self.best.right:.6g}))"
@@ -85,6 +90,15 @@ class PseudoBayesian(_FromBest):
     def __init__(self, best, family: Family, mechanism: Mechanism, score: Score) -> None:
         super().__init__(best)
         self._family, self._mechanism, self._score = family, mechanism, score_function(score)
+        self._given_score = score if isinstance(score, str) or callable(score) else tuple(map(float, score))
+
+    @property
+    def description(self):
+        known = super().description
+        if known is not None:  # null for what is somebody's own, which is given again
+            known["arguments"] |= {"family": self._family.description, "mechanism": self._mechanism.description}
+            known["arguments"]["score"] = None if callable(self._given_score) else self._given_score
+        return known
 
     def choose(self, posterior, uniform):
         theta = np.array([posterior.pick((k + 0.5) / self.draws) for k in range(self.draws)])
@@ -131,7 +145,8 @@ class Fixed(Policy):
 
     @property
     def description(self):
-        return {"name": "fixed", "arguments": {"interval": self.interval}}
+        known = type(self) is POLICIES.get(self.name)
+        return {"name": self.name, "arguments": {"interval": self.interval}} if known else None
 
     def choose(self, posterior, uniform):
         return self.interval
@@ -176,6 +191,24 @@ def policy(
     if name == "pseudo_bayesian":
         return PseudoBayesian(best, family, mechanism, score)
     return POLICIES[name](best)
+
+
+def described_policy(description: dict, family: Family, mechanism: Mechanism, score: Score) -> Policy | None:
+    """The policy of this ``description``; None if that leaves out something of somebody's own."""
+    cls = POLICIES[one_of("policy", description["name"], POLICIES)]
+    arguments = description["arguments"]
+    if issubclass(cls, Fixed):
+        return cls(arguments["interval"])
+    if cls is PseudoBayesian:
+        if "family" in arguments:  # files of version 0.1.0 do not say
+            for name, own in (("family", family.description), ("mechanism", mechanism.description), ("score", score)):
+                if arguments[name] is None and own is not None and not callable(own):
+                    return None
+            family = family if arguments["family"] is None else find_family(**arguments["family"])
+            mechanism = mechanism if arguments["mechanism"] is None else find_mechanism(**arguments["mechanism"])
+            score = score if arguments["score"] is None else arguments["score"]
+        return cls(arguments["best"], family, mechanism, score)
+    return cls(arguments["best"])
 
 
 def _placed(best: Interval, m: float, c: float) -> Interval:

@@ -16,7 +16,7 @@ import numpy as np
 import param
 
 from explorer.engine.collection import LEVELS, Collection, OpenEstimate, open_estimate, people_needed
-from explorer.engine.data_file import DataFile
+from explorer.engine.data_file import DataFile, UnclearFirstRowError
 from explorer.engine.estimation import OnlineEstimator
 from explorer.engine.priors import SemiConjugatePrior
 from explorer.engine.secure import secure
@@ -104,11 +104,21 @@ class DataCollection(Computation):
     def take(self, content: bytes, name: str) -> None:
         """Hold a file; a ValueError if it is none that can be used."""
         self.forget()
+        self.hold(self.opened(content, name))
+
+    def opened(self, content: bytes, name: str) -> DataFile:
+        """The file, if it is one that can be used. Changes nothing, so that it may be called in a thread."""
         if len(content) > largest_upload():
             raise ValueError(f"{name} is larger than {largest_upload() / 1e6:g} MB: explorer collect takes any size")
-        file = DataFile(content, name, {"yes": True, "no": False}.get(self.header))
+        try:
+            return DataFile(content, name, {"yes": True, "no": False}.get(self.header))
+        except UnclearFirstRowError as error:
+            raise ValueError(f"{error} above, at “{self.param.header.label}”, and choose the file again") from None
+
+    def hold(self, file: DataFile) -> None:
+        """Hold a file until it is collected from."""
         self._file = file
-        self.param.update(columns=file.columns, file_name=name, notes=file.notes, column=file.columns[0])
+        self.param.update(columns=file.columns, file_name=file.name, notes=file.notes, column=file.columns[0])
 
     async def refresh(self, *events) -> None:
         """Collect, unless that is going on already: nobody may be asked twice."""

@@ -24,21 +24,24 @@ class Address:
 
     def read(self, search: str) -> list[str]:
         """Set what an address says; returns a sentence for each part that could not be used."""
-        problems, found = [], {}
+        problems, given = [], []
         for name, text in parse_qsl(search.removeprefix("?"), keep_blank_values=True):
-            if name not in self._parameters:
+            if name in self._parameters:
+                given.append((name, text))
+            else:
                 problems.append(f"{name[:40]} is not a setting")
-                continue
-            try:
-                found[name] = self._value(name, text)
-            except ValueError:
-                problems.append(f"{name} cannot be {text[:40]!r}")
         for owner in dict.fromkeys(self._parameters.values()):
-            owner.param.update(**{name: value for name, value in found.items() if self._parameters[name] is owner})
+            with param.parameterized.batch_call_watchers(owner):  # whoever watches hears of all at once
+                for name, text in given:
+                    if self._parameters[name] is owner:
+                        try:
+                            setattr(owner, name, self._value(name, text))
+                        except ValueError:
+                            problems.append(f"{name} cannot be {text[:40]!r}")
         return problems
 
     def _value(self, name: str, text: str):
-        """A text as a value that the parameter takes; a ValueError otherwise."""
+        """A text as a value of the parameter's kind; a ValueError otherwise."""
         parameter = self._parameters[name].param[name]
         if isinstance(parameter, param.Boolean):
             value = {"true": True, "false": False}.get(text.lower())
@@ -60,7 +63,6 @@ class Address:
                 raise ValueError(text)
         else:
             value = text
-        parameter._validate(value)
         return value
 
     def text(self) -> str:

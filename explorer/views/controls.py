@@ -4,29 +4,20 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 
+from explorer.views.panel_workarounds import Immediate
+
 _DELTAS = {f"1e-{power}": 10.0**-power for power in range(1, 13)}
 
 
-class _Immediate:
-    """Answers while it is dragged.
-
-    Panel holds every event of a widget back for 50 ms, and tells the page before and after each that it is busy. Both
-    together are most of the time from a finger to a picture.
-    """
-
-    _priority_changes = ("value",)
-    _busy__ignore = ("value", "value_throttled")
-
-
-class Slider(_Immediate, pmui.FloatSlider):
+class Slider(Immediate, pmui.FloatSlider):
     """A slider for a number."""
 
 
-class WholeSlider(_Immediate, pmui.IntSlider):
+class WholeSlider(Immediate, pmui.IntSlider):
     """A slider for a whole number."""
 
 
-class SpanSlider(_Immediate, pmui.RangeSlider):
+class SpanSlider(Immediate, pmui.RangeSlider):
     """A slider for two ends."""
 
 

@@ -13,4 +13,7 @@ class HtmlText(pn.pane.HTML):
     priority = False  # not the pane that Panel shall make for any text
 
     def _update(self, ref: str, model) -> None:
-        model.text = self._get_properties(model.document)["text"]
+        try:
+            model.text = self._get_properties(model.document)["text"]
+        except (AttributeError, KeyError):  # private names of Panel's
+            super()._update(ref, model)

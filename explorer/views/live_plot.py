@@ -11,7 +11,8 @@ message. The layers are named::
 ``repaint`` shows what was painted, wherever the plots are shown: on a page, in one notebook cell or in two.
 """
 
-from collections.abc import Iterable
+import weakref
+from collections.abc import Callable, Iterable
 
 import holoviews as hv
 import numpy as np
@@ -20,6 +21,7 @@ from bokeh.core.property.descriptors import UnsetValueError
 from bokeh.models import SaveTool
 
 from explorer.views import notebook
+from explorer.views.panel_workarounds import shown_plots
 
 with notebook.prepared():
     hv.extension("bokeh", logo=False, inline=pn.config.inline)
@@ -67,7 +69,8 @@ class LivePlot(pn.pane.HoloViews):
         #: The limits last given to each range in the browser, by the range's id.
         self._given: dict[str, tuple[float, float]] = {}
         self._titles: dict[str, str] = {}
-        overlay = hv.Overlay(list(layers.values())).opts(**(BASE | {"min_height": height, "height": height} | options))
+        own = {"min_height": height, "height": height, "hooks": [*BASE["hooks"], _painter(self)]}
+        overlay = hv.Overlay(list(layers.values())).opts(**(BASE | own | options))
         super().__init__(overlay, sizing_mode="stretch_width", linked_axes=False, height=height)
 
     def paint(
@@ -115,13 +118,28 @@ class LivePlot(pn.pane.HoloViews):
     @property
     def built(self) -> bool:
         """Whether the browser has laid it out, everywhere it is shown. (Inside a notebook it does not tell.)"""
-        return all(plot.comm is not None or _inner_width(plot.state) > 0 for plot, _ in self._plots.values())
+        return all(plot.comm is not None or _inner_width(plot.state) > 0 for plot in shown_plots(self) or ())
 
-    def _get_model(self, doc, root=None, parent=None, comm=None):
-        model = super()._get_model(doc, root, parent, comm)
-        if root is not None and root.ref["id"] in self._plots:
-            self._send(self._plots[root.ref["id"]][0], self._columns)
-        return model
+    def _resend(self) -> None:
+        """Bring all places up to date."""
+        plots = shown_plots(self)
+        if plots is None:
+            self.param.trigger("object")  # slow: it is drawn anew, with what was painted
+        for plot in plots or ():
+            self._send(plot, self._unsent)
+            plot.push()  # does something in a notebook only
+        self._unsent.clear()
+
+
+def _painter(pane: LivePlot) -> Callable:
+    """A hook that paints what is known so far on each new plot of this pane."""
+    known = weakref.ref(pane)  # HoloViews keeps options in a table for all, which must not keep a page
+
+    def paint(plot, element) -> None:
+        if (pane := known()) is not None:
+            pane._send(plot, pane._columns)
+
+    return paint
 
 
 def _equal(columns: dict, others: dict) -> bool:
@@ -150,10 +168,7 @@ def repaint(*plots: LivePlot) -> None:
     def send() -> None:
         with pn.io.hold():
             for plot in plots:
-                for rendered, _ in plot._plots.values():
-                    plot._send(rendered, plot._unsent)
-                    rendered.push()  # does something in a notebook only
-                plot._unsent.clear()
+                plot._resend()
 
     pn.state.execute(send, schedule=True)
 

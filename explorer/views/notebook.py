@@ -11,10 +11,12 @@ import json
 import os
 import urllib.request
 from collections.abc import Iterator
+from importlib.resources import files
 from pathlib import Path
 
 import panel as pn
-from panel_material_ui.base import MaterialComponent
+
+from explorer.views.panel_workarounds import widgets_from
 
 #: Where Panel's extension of the Jupyter server has the files of a widget's class.
 _FILES = "panel-preview/components/panel_material_ui.base/MaterialComponent"
@@ -32,22 +34,9 @@ def prepared() -> Iterator[None]:
     if base is None:
         yield
         return
-    type(pn.config)._inline = True
-    get_model = MaterialComponent._get_model
-
-    def get_local_model(self, doc, root=None, parent=None, comm=None):
-        model = get_model(self, doc, root, parent, comm)
-        if comm is not None:  # for a cell, and not for a file or a server of its own
-            model.update(bundle="url", esm=base + _SCRIPT, css_bundle=base + _STYLE)
-        return model
-
-    MaterialComponent._get_model = get_local_model
-    style = MaterialComponent.__dict__["_bundle_css"]
-    MaterialComponent._bundle_css = []  # each widget brings it
-    try:
+    pn.config.inline = True
+    with widgets_from(base + _SCRIPT, base + _STYLE):
         yield
-    finally:
-        type.__setattr__(MaterialComponent, "_bundle_css", style)
 
 
 def _base_url() -> str | None:
@@ -58,7 +47,7 @@ def _base_url() -> str | None:
 
         server = json.loads((Path(jupyter_runtime_dir()) / f"jpserver-{os.environ['JPY_PARENT_PID']}.json").read_text())
         with urllib.request.urlopen(server["url"] + _SCRIPT, timeout=5) as answer:
-            same = len(answer.read()) == Path(MaterialComponent._bundle_path).stat().st_size
+            same = answer.read() == (files("panel_material_ui") / f"{_BUNDLE}.js").read_bytes()
         return server["base_url"] if same else None
     except (NameError, ImportError, OSError, ValueError, KeyError):
         return None

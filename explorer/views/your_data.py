@@ -4,6 +4,7 @@ import asyncio
 import html
 import time
 from collections.abc import Callable
+from functools import partial
 
 import holoviews as hv
 import numpy as np
@@ -11,6 +12,7 @@ import panel as pn
 import panel_material_ui as pmui
 from bokeh.models import BasicTickFormatter
 
+from explorer.engine.data_file import DataFile
 from explorer.models.data_collection import Collected, DataCollection
 from explorer.models.limits import largest_upload
 from explorer.models.script import collection_script
@@ -60,6 +62,7 @@ class YourData(OnDemandView):
     def _build(self):
         model = self.model
         self._settled = time.monotonic() + _SETTLING
+        self._newest = 0  # of the files that were chosen, the number of the last
         self._mu, self._sigma, self._width = _estimate_plot("μ", True), _estimate_plot("σ", False), _width_plot()
         nothing = {"x": [np.nan], "y": [np.nan]}
         self._mu.paint({"asked": nothing, "band": nothing})
@@ -120,30 +123,42 @@ class YourData(OnDemandView):
         self._settled = time.monotonic() + _SETTLING
 
     def _take(self, content: bytes, name: str) -> None:
-        def take() -> None:
-            try:
-                self.model.take(content, name)
-                self.model.error = ""
-            except ValueError as error:
-                self.model.error = str(error)
-
-        self._soon(take)
+        self._soon(partial(self.model.opened, content, name))
 
     def _refuse(self, words: str) -> None:
-        self._soon(lambda: self.model.param.update(error=words))
+        def refuse() -> DataFile:
+            raise ValueError(words)
 
-    def _soon(self, change: Callable[[], None]) -> None:
-        """At once, but for somebody who is faster than the page: what changes while widgets are drawn is lost."""
+        self._soon(refuse)
+
+    def _soon(self, opened: Callable[[], DataFile]) -> None:
+        """Hold the file that ``opened`` returns, or say why it cannot be used. The newest file wins.
+
+        At once, but for somebody who is faster than the page: what changes while widgets are drawn is lost.
+        """
+        self._newest += 1
+        number = self._newest
+
+        def hold(result: Callable[[], DataFile]) -> None:
+            if number == self._newest:
+                self.model.forget()
+                try:
+                    self.model.hold(result())
+                    self.model.error = ""
+                except ValueError as error:
+                    self.model.error = str(error)
 
         async def when_settled() -> None:
             for _ in range(600):
                 if self.active and time.monotonic() >= self._settled:
                     break
                 await asyncio.sleep(0.1)
-            change()
+            # In a thread, as a large file takes seconds. Whatever it raises, ``result`` raises again.
+            done = await asyncio.wait([asyncio.get_running_loop().run_in_executor(None, opened)])
+            hold(done[0].pop().result)
 
         if pn.state.curdoc is None or pn.state.curdoc.session_context is None:
-            change()
+            hold(opened)
         else:
             pn.state.execute(when_settled)
 

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 import explorer as ex
-from explorer.engine.collection import people_needed
+from explorer.engine.collection import _drawn, people_needed
 
 
 def estimator(mechanism="piecewise", epsilon=4.0, **settings):
@@ -106,3 +106,184 @@ def test_without_opendp_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "opendp.prelude", None)
     with pytest.raises(ImportError, match=r"pip install 'explorer\[opendp\]'"):
         next(ex.Collection([1.0], estimator("laplace")))
+
+
+def test_the_same_people_are_not_asked_twice():
+    run, values = estimator(), np.random.default_rng(1).normal(50, 5, 30)
+    list(ex.Collection(values, run))
+    with pytest.raises(ValueError, match="have answered this estimator before"):
+        ex.Collection(values[::-1], run)
+    with pytest.raises(ValueError, match="have answered this estimator before"):
+        ex.Collection(values, run, most=3)
+    ex.Collection(values + 1, run)
+    ex.Collection(values, estimator())
+    assert len(list(ex.Collection(values, run, again=True))) == 30
+
+
+def test_a_collection_goes_on_where_another_stopped(monkeypatch):
+    values = np.arange(40.0)
+    first = ex.Collection(values, estimator())
+    left = set(values) - {float(first._waiting[k]) for k in range(15)}
+    for _ in range(15):
+        next(first)
+    second = ex.Collection(values, estimator(), order=first.order, answered=15)
+    assert set(second._waiting[15:]) == left
+    assert np.isnan(second._waiting[:15]).all()
+    assert len(list(second)) == 25
+    with pytest.raises(ValueError, match="answered must be at most 40"):
+        ex.Collection(values, estimator(), order=1, answered=41)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["73913.77", "x73913"],
+        ["73913.77", None],
+        [73913.77, np.inf],
+        [73913.77, np.nan],
+        [[73913.77, 1], [73913.77, np.nan]],
+        "73913.77x",
+    ],
+)
+def test_messages_about_values_hold_none_of_them(values):
+    for attempt in (
+        lambda: ex.Collection(values, estimator()),
+        lambda: ex.open_estimate(values),
+        lambda: ex.mechanism("laplace", 1.0).release(values, ex.Interval(0, 1), ex.secure),
+        lambda: ex.mechanism("laplace", 1.0).release(values[-1], ex.Interval(0, 1), ex.secure),
+    ):
+        with pytest.raises(ValueError, match="number") as caught:
+            attempt()
+        assert "73913" not in str(caught.value)
+        assert caught.value.__cause__ is None
+        assert caught.value.__suppress_context__ or caught.value.__context__ is None
+
+
+def test_answers_from_many_threads_are_all_taken_in():
+    from concurrent.futures import ThreadPoolExecutor
+
+    run = estimator("laplace")
+    asked = ex.Interval(40.0, 60.0)
+    answers = np.random.default_rng(1).normal(50, 10, 200).tolist()
+    with ThreadPoolExecutor(16) as threads:
+        list(threads.map(lambda y: run.observe(y, asked), answers))
+    assert run.answers == 200
+    assert sorted(run.history.y.tolist()) == sorted(answers)
+    one_by_one = estimator("laplace", seed=1)
+    for y in answers:
+        one_by_one.observe(y, asked)
+    assert abs(run.posterior.log_evidence - one_by_one.posterior.log_evidence) < 0.5
+
+
+def test_an_estimator_can_be_copied():
+    import copy
+    import pickle
+
+    run = estimator("laplace", seed=1)
+    run.observe(45.0, (40, 60))
+    for again in (copy.deepcopy(run), pickle.loads(pickle.dumps(run))):
+        again.observe(50.0, (40, 60))
+        assert again.answers == 2
+    assert run.answers == 1
+
+
+def test_threads_that_share_a_collection_ask_everybody_once(monkeypatch):
+    import sys
+    from concurrent.futures import ThreadPoolExecutor
+
+    run, asked = estimator("randomized_response"), []
+    release = run.mechanism.release
+
+    def watched(x, interval, rng):
+        asked.append(x)
+        return release(x, interval, rng)
+
+    monkeypatch.setattr(run.mechanism, "release", watched)
+    collection, before = ex.Collection(np.arange(300.0), run), sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as threads:
+            list(threads.map(lambda _: list(collection), range(8)))
+    finally:
+        sys.setswitchinterval(before)
+    assert sorted(asked) == np.arange(300.0).tolist()
+    assert run.answers == 300
+
+
+def test_an_interruption_loses_no_answer(monkeypatch):
+    run = estimator("randomized_response")
+    collection, observe = ex.Collection(np.arange(5.0), run), run.observe
+    interruptions = iter([False, True, False, False, False, False])
+
+    def interrupted(y, interval=None):
+        if next(interruptions):
+            raise KeyboardInterrupt
+        return observe(y, interval)
+
+    monkeypatch.setattr(run, "observe", interrupted)
+    assert next(collection).t == 1
+    with pytest.raises(KeyboardInterrupt):
+        next(collection)
+    assert [step.t for step in collection] == [2, 3, 4, 5]
+    assert run.answers == 5
+
+
+def test_a_collection_cannot_be_copied():
+    import copy
+
+    with pytest.raises(TypeError, match="asked twice"):
+        copy.deepcopy(ex.Collection([1.0, 2.0], estimator()))
+
+
+def test_an_interruption_just_after_an_answer_was_taken_in_counts_it_once(monkeypatch):
+    run = estimator()
+    collection, observe, interruptions = ex.Collection(np.arange(5.0), run), run.observe, iter([False, True])
+
+    def interrupted(y, interval=None):
+        info = observe(y, interval)
+        if next(interruptions, False):
+            raise KeyboardInterrupt
+        return info
+
+    monkeypatch.setattr(run, "observe", interrupted)
+    steps = [next(collection)]
+    with pytest.raises(KeyboardInterrupt):
+        next(collection)
+    steps += collection
+    assert [step.t for step in steps] == [1, 2, 3, 4, 5]
+    assert run.history.y.tolist() == [step.y for step in steps]
+
+
+def test_two_people_who_give_the_same_answer_at_the_same_time_both_count(monkeypatch):
+    """Of two collections that share an estimator, say."""
+    run = estimator("randomized_response", first_interval=(0, 100), policy="fixed")
+    collection, ask = ex.Collection(np.arange(5.0), run), ex.Collection._ask
+
+    def while_another_answers(self):
+        t, y, interval = ask(self)
+        run.observe(y, interval)
+        return t, y, interval
+
+    monkeypatch.setattr(ex.Collection, "_ask", while_another_answers)
+    assert len(list(collection)) == 5
+    assert run.answers == 10
+
+
+def test_people_who_are_masked_are_not_asked():
+    masked = np.ma.array([73913.77, 50.0], mask=[True, False])
+    for attempt in (
+        lambda: ex.Collection(masked, estimator()),
+        lambda: ex.open_estimate(masked),
+        lambda: ex.mechanism("piecewise", 1.0).release(masked, ex.Interval(0, 1), ex.secure),
+        lambda: ex.mechanism("piecewise", 1.0).release(masked[0], ex.Interval(0, 1), ex.secure),
+    ):
+        with pytest.raises(ValueError, match="must have no masked elements: leave those people out") as caught:
+            attempt()
+        assert "73913" not in str(caught.value)
+    assert ex.Collection(masked[1:], estimator()).people == 1
+
+
+def test_an_order_is_the_same_with_every_version_of_numpy():
+    """Those who go on after an update would otherwise ask people twice."""
+    assert _drawn(5, 8).tolist() == [7, 4, 3, 5, 6, 2, 0, 1]
+    assert _drawn(2**127 + 1, 8).tolist() == [3, 5, 4, 1, 7, 2, 0, 6]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from explorer.engine import data_file
-from explorer.engine.data_file import DataFile
+from explorer.engine.data_file import DataFile, UnclearFirstRowError
 
 
 def parquet_bytes(**columns) -> bytes:
@@ -28,7 +28,7 @@ def parquet_bytes(**columns) -> bytes:
         (b"Ada,30\nBob,40\n", ["column 1", "column 2"], [30, 40], 0),
         (b"a,a,a\n1,2,3\n", ["a", "a (2)", "a (3)"], [3], 0),
         (b"a,\n1,2\n", ["a", "column 2"], [2], 0),
-        (b'"<b onmouseover=alert(1)>x</b>"\n1\n', ["<b onmouseover=alert(1)>x</b>"], [1], 0),
+        (b'"<b onmouseover=alert(x)>x</b>"\n1\n', ["<b onmouseover=alert(x)>x</b>"], [1], 0),
         (b"name;v\nx;1,5\ny;-2,25e3\n", ["name", "v"], [1.5, -2250], 0),
         (b"v\n1,5\n2,7\n", ["v"], [1.5, 2.7], 0),
         (b"1,5;2,5\n3,5;4,5\n", ["column 1", "column 2"], [2.5, 4.5], 0),
@@ -178,3 +178,72 @@ def test_whatever_it_is_it_is_read_or_refused(content):
             continue
         assert np.isfinite(column.values).all()
         assert column.values.size
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"1 250 000\n50 000.50\nrefused\n", b'"1,250,000";7\xe2\x82\xac\n5;6\n', b"$1.250.000;Ada\n5;Bob\nnone;Eve\n"],
+)
+def test_one_text_among_the_numbers_makes_no_name_of_the_first(content):
+    with pytest.raises(ValueError, match="say which") as refusal:
+        DataFile(content)
+    assert "250" not in str(refusal.value)
+
+
+def test_damaged_utf_16_is_refused():
+    with pytest.raises(ValueError, match="not UTF-16"):
+        DataFile("income\n55000\n".encode("utf-16")[:-1])
+    assert DataFile("income\n55000\n".encode("utf-32")).read("income").values.tolist() == [55000]
+
+
+def test_decimal_commas_below_the_first_rows_count():
+    content = b"a;b\n" + b"1.234;1\n" * 55 + b"1.234;7,5\n"
+    with pytest.raises(ValueError, match="a decimal point or separate thousands"):
+        DataFile(content).read("a")
+
+
+def test_spaces_around_a_decimal_comma():
+    with pytest.raises(ValueError, match="two numbers or one with a decimal comma"):
+        DataFile(b"1,5\n 2,5 \n3,5\n")
+
+
+def test_a_first_value_over_empty_cells_is_not_taken_for_a_name():
+    content = "Ada,73 913\n" + "".join(f"p{'x' * k},\n" for k in range(49)) + "Cy,50000\n"
+    with pytest.raises(UnclearFirstRowError, match="say which") as refusal:
+        DataFile(content.encode())
+    assert "913" not in str(refusal.value)
+
+
+def test_a_first_row_with_a_word_of_those_below_is_a_persons():
+    file = DataFile(b"Ada,diabetes,\nBob,diabetes,60\nCy,none,50\n")
+    assert file.columns == ["column 1", "column 2", "column 3"]
+    column = file.read("column 3")
+    assert (column.values.tolist(), column.missing) == ([60, 50], 1)
+
+
+@pytest.mark.parametrize(
+    ("content", "column"),
+    [
+        (b"id;income\n1;1.234\n2;12.500\n3;950\n", "income"),
+        (b"id;income\n1;1.234\n2;12.500\n", "income"),
+        (b"id,income\n1,1.234\n2,12.500\n3,950\n", "income"),
+        (b"x\n1.234\n2.500\n950\n", "x"),
+    ],
+)
+def test_dots_that_may_separate_thousands_are_refused(content, column):
+    with pytest.raises(ValueError, match=f"column '{column}' has numbers with a dot that may be a decimal point"):
+        DataFile(content).read(column)
+
+
+@pytest.mark.parametrize(
+    ("content", "values"),
+    [
+        (b"x\n1.234\n2.500\n", [1.234, 2.5]),
+        (b"a;b\n1;0.123\n2;1.250\n", [0.123, 1.25]),
+        (b"a,b\n1,1.234\n2,2.500\n", [1.234, 2.5]),
+        (b"a;b\n1;1.234\n2;12.5\n", [1.234, 12.5]),
+    ],
+)
+def test_dots_that_are_decimal_points_are_read(content, values):
+    file = DataFile(content)
+    assert file.read(file.columns[-1]).values.tolist() == values

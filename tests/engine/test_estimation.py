@@ -1,8 +1,11 @@
 """The estimator as a collector uses it: what it refuses, what a file keeps, what a strange answer does to it."""
 
+import copy
 import json
 import math
 import os
+import pickle
+import threading
 import tracemalloc
 
 import numpy as np
@@ -365,3 +368,48 @@ def test_a_subset_keeps_the_work_of_a_step_constant():
             work[subset].append(info.work)
     assert work[10][15:] == [20 * 21] * 25
     assert work[None][-1] == 20 * (2 * 39 + 1)
+
+
+@pytest.mark.parametrize("sampler", ex.SAMPLERS)
+def test_a_copy_draws_its_own_random_numbers(sampler):
+    estimator = collect(ex.OnlineEstimator(2.0, sampler=sampler, particles=50, seed=1), 3)
+    copies = [copy.copy(estimator), pickle.loads(pickle.dumps(estimator))]
+    for each in (estimator, *copies):
+        for y in (4.0, 6.0, 5.0):
+            each.observe(y)
+    assert [fingerprint(each) for each in copies] == [fingerprint(estimator)] * 2
+
+
+def test_nothing_is_observed_while_an_estimator_is_saved(tmp_path, monkeypatch):
+    """Otherwise an older state could replace a newer one."""
+    estimator, taken = ex.OnlineEstimator(2.0, particles=20, seed=1), []
+    write = archive.write
+
+    def watched(*arguments):
+        thread = threading.Thread(target=lambda: taken.append(estimator._lock.acquire(blocking=False)))
+        thread.start()
+        thread.join()
+        write(*arguments)
+
+    monkeypatch.setattr(archive, "write", watched)
+    estimator.save(tmp_path / "e.npz")
+    assert taken == [False]
+    assert ex.OnlineEstimator.load(tmp_path / "e.npz").answers == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong", "words"),
+    [
+        ("family", "normal", "family must be a Family, got 'normal'"),
+        ("prior", "flat", "prior must be a Prior, got 'flat'"),
+        ("policy", "thompson", "policy must be a Policy, got 'thompson'"),
+        ("mechanism", "laplace", "mechanism must be a Mechanism, got 'laplace'"),
+        ("sampler", "marginal", "sampler must be the class of a sampler, got 'marginal'"),
+    ],
+)
+def test_a_name_is_not_what_is_given_again(tmp_path, name, wrong, words):
+    path = tmp_path / "estimator.npz"
+    ex.OnlineEstimator(2.0, particles=20, seed=1).save(path)
+    with pytest.raises(ValueError, match=words) as refusal:
+        ex.OnlineEstimator.load(path, **{name: wrong})
+    assert "damaged" not in str(refusal.value)

@@ -9,6 +9,7 @@ import oracle
 import pytest
 from scipy import special, stats
 
+import explorer as ex
 from explorer.engine.compiled import map_scalar
 from explorer.engine.families import FAMILIES, Family, StudentT, family
 from explorer.engine.information import fisher_information
@@ -151,3 +152,18 @@ def test_names_and_shapes_are_checked():
         family("normal", df=3)
     assert family("student_t", df=3) == StudentT(3) != StudentT(4)
     assert special.ndtri(0.5) == family("normal").quantile(0.5)
+
+
+@pytest.mark.parametrize("df", [1e-300, 1e-6, 0.05, 0.3, 0.499, 1.1e15, 1e300])
+def test_degrees_of_freedom_outside_their_range_are_told(df):
+    with pytest.raises(ValueError, match=r"df must lie between 0\.5 and 1e\+15"):
+        ex.family("student_t", df=df)
+
+
+@pytest.mark.parametrize("df", [0.5, 1e15])
+def test_degrees_of_freedom_at_the_ends_of_their_range(df):
+    family = ex.family("student_t", df=df)
+    for mechanism in ex.MECHANISMS:
+        assert np.isfinite(ex.best_interval(2.0, family, mechanism).value)
+    trace = ex.simulate(n=10, particles=50, family=family, seed=1)
+    assert np.isfinite(trace.log_evidence[-1])

@@ -115,7 +115,7 @@ def test_without_privacy_it_is_the_classical_information(name):
         np.testing.assert_allclose(by_noise, CLASSICAL[name], atol=tolerance)
 
 
-@pytest.mark.parametrize("epsilon", [100.0, 1e3, 1e4])
+@pytest.mark.parametrize("epsilon", [100.0, 1e3, 3e3, 3.3e3, 1e4, 1e5, 1e6])
 def test_a_normal_population_with_normal_noise_and_no_clipping_is_known_exactly(epsilon):
     variance = 1 + mechanism("gaussian", epsilon).scale(Interval(-9, 9)) ** 2
     matrix = fisher_information(-9, 9, epsilon, "normal", "gaussian")
@@ -367,3 +367,17 @@ def test_bad_input_is_refused_in_one_sentence():
     ):
         with pytest.raises(ValueError, match=message):
             call()
+
+
+def test_an_interval_too_narrow_for_its_information_is_told():
+    with pytest.raises(ValueError, match="b - a must be at least 1e-100"):
+        fisher_information(1e-300, 2e-300, 1.0)
+    assert np.isfinite(fisher_information(0, 1e-99, 1.0)).all()
+
+
+@pytest.mark.parametrize("epsilon", [1e4, 1e6])
+@pytest.mark.parametrize("mechanism", ["laplace", "gaussian"])
+def test_a_huge_epsilon_is_answered_in_time(mechanism, epsilon):
+    """The noise is next to nothing: so is what the best interval could lose."""
+    best = best_interval(epsilon, mechanism=mechanism)
+    assert 0.99 < best.value <= 1.0

@@ -1,6 +1,7 @@
 """Mechanisms: what they release, how likely that was, and the privacy it gives."""
 
 import math
+from functools import cached_property
 from itertools import pairwise
 
 import mpmath as mp
@@ -160,7 +161,7 @@ def test_bad_input_is_refused_in_one_sentence():
         with pytest.raises(ValueError, match=r"left|right"):
             Interval(*wrong)
     for wrong in (math.nan, math.inf, [1.0, math.nan]):
-        with pytest.raises(ValueError, match="x must be finite, got"):
+        with pytest.raises(ValueError, match=r"x must be finite numbers, and 1 of \d are not"):
             Piecewise(1.0).release(wrong, INTERVAL, np.random.default_rng(0))
     with pytest.raises(ValueError, match=r"rng must be a numpy.random.Generator, got 42"):
         Piecewise(1.0).release(0.0, INTERVAL, 42)
@@ -180,3 +181,51 @@ def test_interval_is_an_immutable_pair():
         LaplaceMechanism(1.0).support(None)
     assert Interval(-1, 3) == INTERVAL
     assert hash(RandomizedResponse(1.0)) == hash(RandomizedResponse(1))
+
+
+def test_the_gaussian_never_exceeds_its_delta():
+    """Against 60 digits, for every epsilon and delta that floating-point numbers can hold."""
+    rng = np.random.default_rng(1)
+    cases = [(10 ** rng.uniform(-6, 6), float(10 ** rng.uniform(-300, -0.001))) for _ in range(120)]
+    cases += [(10 ** rng.uniform(-6, 6), float(1 - 10 ** rng.uniform(-15, -1))) for _ in range(30)]
+    for epsilon, delta in cases:
+        ratio = mechanism("gaussian", epsilon, delta).noise_ratio
+        with mp.workdps(60):
+            half, shift = 1 / (2 * mp.mpf(ratio)), mp.mpf(epsilon) * mp.mpf(ratio)
+            tails = [mp.erfc(x / mp.sqrt(2)) / 2 for x in (shift - half, shift + half)]
+            real = tails[0] - mp.exp(mp.mpf(epsilon)) * tails[1]
+            assert real <= mp.mpf(delta), (epsilon, delta)
+            assert real > mp.mpf(delta) * (1 - 1e-3), (epsilon, delta)
+
+
+class Shifted(LaplaceMechanism):
+    """Has a parameter of its own."""
+
+    name = "shifted"
+
+    def __init__(self, epsilon, weights, label="a"):
+        super().__init__(epsilon)
+        self._weights, self.label = weights, label
+
+    @cached_property
+    def found(self):
+        return object()
+
+
+def test_mechanisms_with_other_parameters_are_others():
+    """Or caches would hand out the best interval of another one."""
+    same = Shifted(1.0, [1, 2]), Shifted(1.0, [1, 2])
+    assert same[0] == same[1]
+    assert hash(same[0]) == hash(same[1])
+    assert same[0].found is not same[1].found  # computed, not given
+    assert same[0] == same[1]
+    others = Shifted(1.0, [1, 3]), Shifted(1.0, (1, 2)), Shifted(1.0, [1, 2], "b"), Shifted(1.0, np.array([1, 2]))
+    assert all(other != same[0] for other in (*others, Shifted(1.0, {"k": [1]}), Shifted(1.0, {1, 2})))
+    assert Shifted(1.0, np.array([1.0, 2.0])) == Shifted(1.0, np.array([1.0, 2.0]))
+    assert len({*others, *same}) == 5
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 1.0, 30.0, 36.0, 100.0, 700.0])
+def test_the_ratio_of_randomised_response_is_its_epsilon(epsilon):
+    lie, truth = mechanism("randomized_response", epsilon).density([-1, 1], 1.0, (-1, 1))
+    assert np.log(truth) - np.log(lie) == pytest.approx(epsilon, rel=1e-9)

@@ -1,5 +1,7 @@
 """A mechanism of one's own, from its density alone, against the compiled ones that it repeats."""
 
+import time
+
 import numpy as np
 import pytest
 
@@ -127,3 +129,14 @@ def test_its_audit():
     assert not report.violation
     assert report.analytic is None
     assert report.epsilon_lower > 0.8
+
+
+@pytest.mark.parametrize("score", ["mu", "trace"])
+def test_the_best_interval_is_found_in_bounded_time(score):
+    """Over all intervals, for a mechanism with answers on a line: minutes, once."""
+    start = time.perf_counter()
+    found = ex.best_interval(2.0, "normal", own(LaplaceMechanism)(2.0), score=score)
+    assert time.perf_counter() - start < 30
+    exact = ex.best_interval(2.0, score=score)
+    assert found.value == pytest.approx(exact.value, rel=1e-6)
+    np.testing.assert_allclose(found[:2], exact[:2], atol=2e-3)

@@ -75,3 +75,19 @@ def test_a_rounding_error_does_not_make_one_more_person():
     from explorer.engine.planner import people
 
     assert people(3.0, 0.1, 1.0) == 900
+
+
+@pytest.mark.parametrize("sigma", [1e-200, 1.0, 1e200])
+@pytest.mark.parametrize("ratio", [1e-300, 1e-200, 1e-20, 1e-8, 1.0, 1e20, 1e200])
+def test_numbers_of_any_size(sigma, ratio):
+    """A plan or one clear sentence."""
+    error = sigma * ratio
+    if not 0 < error < np.inf:
+        return
+    if ratio < 1e-8 * (1 - 1e-9):
+        with pytest.raises(ValueError, match="standard_error must be at least 1e-08 sigma"):
+            ex.plan(error, sigma, epsilon=1.0)
+        return
+    options = ex.plan(error, sigma, epsilon=1.0, mechanisms=["laplace", "randomized_response"])
+    assert all(option.n >= 1 and np.isfinite(option.standard_error) for option in options)
+    assert all(option.standard_error <= error * (1 + 1e-9) for option in options)

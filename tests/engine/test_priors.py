@@ -72,3 +72,15 @@ def test_wrong_priors_are_told():
         ex.IndependentPrior(3, stats.gamma(2))
     with pytest.raises(ValueError, match="sigma must have a distribution on positive numbers"):
         ex.IndependentPrior(stats.norm(), stats.norm())
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 1e-101), (-1e101, 0), (0, np.inf), (5, 5)])
+def test_guesses_beyond_what_can_be_computed_with_are_told(low, high):
+    with pytest.raises(ValueError, match=r"low|high"):
+        ex.SemiConjugatePrior.expecting(low, high)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 1e-99), (1, np.nextafter(1, 2)), (-1e60, 1e60)])
+def test_sigma_is_around_a_quarter_of_the_distance(low, high):
+    prior = ex.SemiConjugatePrior.expecting(low, high)
+    assert prior.quantile(np.array(0.5), np.array(0.5))[1] == pytest.approx((high - low) / 4)

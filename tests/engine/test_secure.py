@@ -1,9 +1,11 @@
 """Secure release: the distributions it promises, what it refuses, and that no seed reaches it."""
 
+import decimal
 import math
 import sys
 from decimal import Decimal
 
+import mpmath
 import numpy as np
 import pytest
 from scipy import stats
@@ -93,3 +95,57 @@ def test_the_audit_finds_nothing():
             return mechanism.release(x, interval, ex.secure)
 
         assert not ex.audit(release, INTERVAL, epsilon=1.0, trials=4000, confidence=1 - 1e-6).violation
+
+
+AMBIENT = {
+    "ordinary": decimal.Context(prec=28),
+    "few digits": decimal.Context(prec=3),
+    "traps": decimal.Context(prec=6, traps=[decimal.Inexact, decimal.Rounded]),
+    "small range": decimal.Context(prec=2, Emax=3, Emin=-3),
+}
+
+
+@pytest.mark.parametrize("ambient", AMBIENT)
+def test_odds_are_exact_for_every_epsilon_in_any_context(ambient):
+    """The largest whole number below e^epsilon 2^64, whatever decimal's ambient context is."""
+    rng = np.random.default_rng(1)
+    epsilons = np.concatenate([10 ** rng.uniform(-6, 2.7, 150), rng.uniform(10, 500, 150), [1e-6, 20.0, 500.0]])
+    with decimal.localcontext(AMBIENT[ambient]):
+        for epsilon in epsilons.tolist():
+            odds.cache_clear()
+            found = odds(epsilon)
+            with mpmath.workdps(300):
+                exact = mpmath.exp(mpmath.mpf(epsilon)) * _UNIT
+                assert found <= exact
+                assert found > exact * (1 - mpmath.mpf(10) ** -99) - 1
+
+
+@pytest.mark.parametrize("name", ["randomized_response", "piecewise"])
+def test_large_epsilons_are_released(name):
+    rng = np.random.default_rng(1)
+    for epsilon in rng.uniform(10, 500, 200).tolist():
+        assert math.isfinite(ex.mechanism(name, epsilon).release(0.4, INTERVAL, ex.secure))
+    if name == "randomized_response":
+        assert ex.mechanism(name, 1e6).release(0.9, INTERVAL, ex.secure) == 1.0
+
+
+ENDS = [(-1e308, 7e307), (1e308, 1.1e308), (0.0, 5e-324), (-1e-310, 1e-310), (1.0, 1 + 2.3e-16), (1e300, 1.1e300)]
+
+
+@pytest.mark.parametrize("name", ex.MECHANISMS)
+@pytest.mark.parametrize("ends", [*ENDS, (-1e200, 1e200), (0.0, 1e-200), (1e9, 1e9 + 1)])
+@pytest.mark.parametrize("epsilon", [1e-6, 1.0, 400.0])
+@pytest.mark.filterwarnings("error")
+def test_the_ends_of_the_floating_point_range(name, ends, epsilon):
+    """An answer that can be, or one clear sentence."""
+    mechanism, interval = ex.mechanism(name, epsilon), ex.Interval(*ends)
+    for x in (*ends, 0.0, 1e308, -1e308):
+        for rng in (ex.secure, np.random.default_rng(1)):
+            try:
+                y = mechanism.release(x, interval, rng)
+            except ValueError as error:
+                assert "is too" in str(error)  # noqa: PT017 - it need not be raised
+                assert ends in ENDS
+            else:
+                assert math.isfinite(y)
+                assert mechanism.can_release(y, interval)

@@ -274,7 +274,7 @@ def test_a_scheduler_that_goes_away_ends_the_study_and_fails_no_replicate(tmp_pa
 
         def progress(row, done, total):
             if done == 2:
-                local.close(timeout=1)
+                local.close()  # a timeout would leave it half closed, and then it cannot be closed any more
 
         with pytest.raises(ValueError, match="connection to the scheduler was lost"):
             study(**long, scheduler=local.scheduler_address, out=tmp_path, progress=progress)

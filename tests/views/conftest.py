@@ -1,14 +1,11 @@
 """One server for all tests of the page, and visitors who are watched."""
 
 import re
-import subprocess
-import sys
 
 import pytest
 from findings import Findings
+from serving import serving
 from visitor import WAIT
-
-from benchmarks.browser import free_port, wait_for
 
 
 @pytest.fixture(scope="session")
@@ -20,20 +17,14 @@ def server_log(tmp_path_factory):
 @pytest.fixture(scope="session")
 def server(server_log):
     """``explorer serve`` in a process of its own, on a free port of the loopback; its output is checked at the end."""
-    port = free_port()
-    command = [sys.executable, "-m", "explorer", "serve", "--no-browser", "--port", str(port)]
-    with server_log.open("w") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, text=True)
-    address = f"http://127.0.0.1:{port}/"
-    try:
-        wait_for(address, process)
+    with serving(server_log) as (address, process):
         yield address
-    finally:
         process.terminate()
         process.wait(20)
     output = server_log.read_text()
     assert "Preparing the kernels" in output
-    assert not re.search(r"Traceback|ERROR|WARNING", output), output[-4000:]
+    fault = re.search(r"Traceback|ERROR|WARNING", output)
+    assert not fault, output[max(fault.start() - 500, 0) : fault.start() + 3500]
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 
 import nbformat
 import pytest
@@ -56,6 +57,14 @@ def colours(page) -> str:
     return page.locator("canvas >> visible=true").first.evaluate("canvas => canvas.toDataURL()")
 
 
+def leave(page, log, told: str) -> None:
+    """Close the page, and wait until the server has told so: to end both at once is an error to Bokeh and Tornado."""
+    page.close()
+    until = time.monotonic() + 20
+    while told not in log.read_text() and time.monotonic() < until:
+        time.sleep(0.05)
+
+
 def test_a_view_is_the_last_line_of_a_cell_in_jupyterlab(start, page, tmp_path):
     write_notebook(
         tmp_path / "try.ipynb",
@@ -85,6 +94,7 @@ def test_a_view_is_the_last_line_of_a_cell_in_jupyterlab(start, page, tmp_path):
     expect(caption(page)).not_to_contain_text("ε = 5:")
     assert colours(page) != before
     findings.check(address)
+    leave(page, tmp_path / "log", "Starting buffering")
 
 
 def test_a_notebook_is_served_by_panel(start, page, tmp_path):
@@ -99,3 +109,4 @@ def test_a_notebook_is_served_by_panel(start, page, tmp_path):
     expect(caption(page)).not_to_contain_text("ε = 2:")
     assert colours(page) != before
     findings.check(address)
+    leave(page, tmp_path / "log", "WebSocket connection closed")

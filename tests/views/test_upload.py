@@ -1,8 +1,13 @@
 """What a browser, or something that claims to be one, may send as a file."""
 
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from explorer.views import your_data
 from explorer.views.upload import Upload
 
 
@@ -78,7 +83,8 @@ def test_long_names_count_as_damage():
     desk = Desk()
     desk.send(b"x", name="n" * 5000)
     assert desk.files == []
-    assert desk.upload._file_buffer == {}
+    assert desk.upload._held() == 0
+    assert desk.upload._coming is None
 
 
 def test_many_unfinished_files_together_are_held_to_the_limit_too():
@@ -122,7 +128,30 @@ def test_whatever_is_sent_the_server_goes_on(messages):
     for message in messages:
         desk.upload._handle_msg(message)
         assert desk.upload._held() <= 100
-    desk.upload._file_buffer.clear()
-    desk.upload._buffer.clear()
+    desk.upload._forget()
     desk.send(b"x\n1\n", name="good")
     assert desk.files[-1] == ("good", b"x\n1\n")
+
+
+def test_the_newest_file_wins_however_long_the_others_take(monkeypatch):
+    view, waiting = your_data.YourData(), []
+    view.active, view._settled = True, 0.0
+    session = SimpleNamespace(curdoc=SimpleNamespace(session_context=True), execute=waiting.append)
+    monkeypatch.setattr(your_data.pn, "state", session)
+    view._take(b"old\n1\n", "old.csv")
+    view._refuse("This one is too large")
+    view._take(b"new\n1\n", "new.csv")
+    with ThreadPoolExecutor(1) as own_thread:  # in this one, the browser of other tests has its event loop
+        for when_settled in reversed(waiting):
+            own_thread.submit(lambda work=when_settled: asyncio.run(work())).result()
+    monkeypatch.undo()
+    assert len(waiting) == 3
+    assert (view.model.file_name, view.model.columns, view.model.error) == ("new.csv", ["new"], "")
+
+
+def test_a_file_that_cannot_be_used_takes_the_place_of_the_last_one():
+    view = your_data.YourData()
+    view._take(b"x\n1\n", "good.csv")
+    assert (view.model.columns, view.model.error) == (["x"], "")
+    view._take(b"", "bad.csv")
+    assert (view.model.columns, view.model.error) == ([], "bad.csv is empty")

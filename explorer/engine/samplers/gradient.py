@@ -25,13 +25,14 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
+from explorer.engine.arguments import finite
 from explorer.engine.history import History
 from explorer.engine.information import classical_information, information_of
 from explorer.engine.interval import Interval
 from explorer.engine.likelihood import evaluate_all
 from explorer.engine.priors import LARGEST_SIGMA, SMALLEST_SIGMA
 from explorer.engine.samplers.posterior import Posterior
-from explorer.engine.samplers.protocol import ImpossibleAnswerError, Info, Sampler
+from explorer.engine.samplers.protocol import ImpossibleAnswerError, Info, Sampler, check_array
 
 #: Steps that scatter points evenly over a square: powers of the root of x^3 = x + 1 (Roberts 2018).
 _STEPS = 1.32471795724474602596 ** -np.array([1.0, 2.0])
@@ -92,6 +93,17 @@ class Gradient(Sampler):
 
     def posterior(self, state):
         return NormalPosterior(state.point, np.linalg.inv(state.precision), self.particles, state.log_evidence)
+
+    def restored(self, values, history):
+        state = super().restored(values, history)
+        check_array("point", state.point, (2,))
+        check_array("precision", state.precision, (2, 2))
+        if not np.log(SMALLEST_SIGMA) <= state.point[1] <= _HIGHEST:
+            raise ValueError("log sigma must lie in its range")
+        np.linalg.cholesky(state.precision)  # raises unless it is positive definite
+        if not np.allclose(state.precision, state.precision.T):
+            raise ValueError("precision must be symmetric")
+        return state._replace(log_evidence=finite("log_evidence", state.log_evidence))
 
 
 class NormalPosterior(Posterior):

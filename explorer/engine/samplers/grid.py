@@ -10,6 +10,7 @@ Privacy itself says when to wake them. One answer of an epsilon-private mechanis
 by at most e**epsilon, so after k answers a cell's share of the posterior is at most what it was times e**(epsilon k).
 """
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -20,8 +21,9 @@ from explorer.engine.interval import Interval
 from explorer.engine.kernels import OWN
 from explorer.engine.likelihood import total_log_likelihood
 from explorer.engine.mechanisms import GaussianMechanism, Piecewise, RandomizedResponse
+from explorer.engine.priors import LARGEST_SIGMA
 from explorer.engine.samplers.posterior import Posterior
-from explorer.engine.samplers.protocol import ImpossibleAnswerError, Info, Sampler
+from explorer.engine.samplers.protocol import ROUNDING, ImpossibleAnswerError, Info, Sampler, check_array
 from explorer.engine.threads import stop_if_asked
 
 _SIZE = 8
@@ -61,8 +63,10 @@ class Grid(Sampler):
 
     def init(self, rng=None):
         box = self.prior.box()
-        mu, log_sigma = np.linspace(*box.mu, 9), np.linspace(*np.log(box.sigma), 9)
-        boxes = np.array([[*mu[i : i + 2], *log_sigma[j : j + 2]] for i in range(8) for j in range(8)])
+        jumps = self.prior.jumps()
+        mu = _edges(*box.mu, jumps[0])
+        log_sigma = _edges(*np.log(box.sigma), np.log(jumps[1]))
+        boxes = np.array([[*sides, *heights] for sides in pairwise(mu) for heights in pairwise(log_sigma)])
         history = History()
         cells = _Cells(boxes, self._log_prior(boxes), np.zeros(len(boxes), int), np.zeros(len(boxes)))
         self._refine(cells, history)
@@ -86,6 +90,30 @@ class Grid(Sampler):
     def posterior(self, state):
         awake = state.log_share > _ASLEEP
         return GridPosterior(state.boxes[awake], state.log_density[awake])
+
+    def restored(self, values, history):
+        state = super().restored(values, history)
+        cells = len(state.boxes)
+        check_array("boxes", state.boxes, (cells, 4))
+        check_array("counted", state.counted, (cells,), kind="i")
+        # A cell without any mass has the logarithm -inf.
+        for name, shape in (("log_density", (cells, _SIZE**2)), ("log_share", (cells,))):
+            array = np.asarray(getattr(state, name))
+            check_array(name, np.where(array == -np.inf, 0.0, array), shape)
+        left, right, low, high = state.boxes.T
+        if not (0 < cells <= _MOST_CELLS and np.all(left < right) and np.all(low < high)):
+            raise ValueError("the cells must be rectangles")
+        if np.abs(state.boxes[:, 2:]).max() > np.log(LARGEST_SIGMA) * (1 + ROUNDING):
+            raise ValueError("log sigma must lie in its range")
+        if np.any((state.counted < -1) | (state.counted > len(history))):
+            raise ValueError("the cells cannot have counted more answers than there are")
+        awake = state.log_share > _ASLEEP
+        if not np.any(awake) or np.any(state.counted[awake] != len(history)):
+            raise ValueError("the cells that matter must have counted all answers")
+        again = self._log_prior(state.boxes[awake]) + self._likelihood(state.boxes[awake], history, 0)
+        if not np.allclose(again, state.log_density[awake], rtol=ROUNDING, atol=ROUNDING):
+            raise ValueError("the density must be that of the answers")
+        return self._state(_Cells(state.boxes, state.log_density, state.counted, state.log_share), history)
 
     def _state(self, cells: "_Cells", history: History) -> GridState:
         awake = cells.log_share > _ASLEEP
@@ -229,6 +257,11 @@ class GridPosterior(Posterior):
             mass = np.polynomial.legendre.legval(position, integral, tensor=False).sum()
             below, above = (middle, above) if mass < q else (below, middle)
         return float(middle if column == 0 else np.exp(middle))
+
+
+def _edges(low: float, high: float, jumps: np.ndarray) -> np.ndarray:
+    """Eight even parts, cut also where the prior jumps."""
+    return np.unique(np.append(np.linspace(low, high, 9), jumps[(jumps > low) & (jumps < high)]))
 
 
 def _nodes(boxes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -15,8 +15,11 @@ from explorer.engine.compiled import kernel
 class Posterior:
     """Particles, their weights, and summaries; the two columns are mu and sigma.
 
-    ``order``, if known, are the positions that sort the particles by mu and by sigma.
+    ``order``, if known, are the positions that sort the particles by mu and by sigma. ``lost`` says that other
+    parameters are known to explain the answers far better than these particles do: then nothing here can be trusted.
     """
+
+    lost = False
 
     def __init__(
         self,
@@ -24,17 +27,20 @@ class Posterior:
         weights: np.ndarray,
         log_evidence: float,
         order: tuple[np.ndarray, np.ndarray] | None = None,
+        lost: bool = False,
     ) -> None:
         self.particles = particles.view()
         self.weights = weights.view()
         self.particles.flags.writeable = self.weights.flags.writeable = False  # they are a sampler's own
         self.log_evidence = log_evidence
+        self.lost = lost
         if order is not None:
             self.order = order
 
     def __repr__(self) -> str:
         (mu, sigma), (mu_sd, sigma_sd) = self.mean, self.sd
-        return f"Posterior(mu={mu:.4g} ± {mu_sd:.2g}, sigma={sigma:.4g} ± {sigma_sd:.2g}, ess={self.ess:.0f})"
+        lost = ", lost" if self.lost else ""
+        return f"Posterior(mu={mu:.4g} ± {mu_sd:.2g}, sigma={sigma:.4g} ± {sigma_sd:.2g}, ess={self.ess:.0f}{lost})"
 
     @cached_property
     def order(self) -> tuple[np.ndarray, np.ndarray]:

@@ -20,11 +20,15 @@ import numpy as np
 
 from explorer.engine.arguments import whole
 from explorer.engine.families import Family
+from explorer.engine.history import History
 from explorer.engine.interval import Interval
 from explorer.engine.kernels import OWN
 from explorer.engine.mechanisms import Mechanism
-from explorer.engine.priors import Prior
+from explorer.engine.priors import LARGEST_SIGMA, SMALLEST_SIGMA, Prior
 from explorer.engine.samplers.posterior import Posterior
+
+#: What rounding may add up to in numbers that a file holds.
+ROUNDING = 1e-6
 
 
 class Info(NamedTuple):
@@ -84,3 +88,33 @@ class Sampler:
     def posterior(self, state: Any) -> Posterior:
         """What a state says about (mu, sigma)."""
         raise NotImplementedError
+
+    def restored(self, values: dict, history: History) -> Any:
+        """The state that a file describes: its fields but for the history.
+
+        Raises ValueError if no run could have left these values. A subclass checks its arrays here, before a kernel
+        sees them.
+        """
+        try:
+            return self.state_type(**values, history=history)
+        except TypeError as error:
+            raise ValueError(f"its state is not complete: {error}") from None
+
+
+def check_array(name: str, array, shape: tuple[int, ...], kind: str = "f") -> None:
+    """Raise ValueError unless this is an array of finite numbers of the kind and shape that a state needs."""
+    if not isinstance(array, np.ndarray) or array.dtype.kind != kind or array.shape != shape:
+        raise ValueError(f"{name} must be an array of shape {shape}")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite")
+
+
+def check_cloud(particles, weights, size: int) -> None:
+    """Raise ValueError unless these are ``size`` weighted particles."""
+    check_array("particles", particles, (size, 2))
+    check_array("weights", weights, (size,))
+    sigma = particles[:, 1]
+    if not np.all((sigma >= SMALLEST_SIGMA) & (sigma <= LARGEST_SIGMA)):
+        raise ValueError("sigma must be above 0 for every particle")
+    if np.any(weights < 0) or abs(weights.sum() - 1) > ROUNDING:
+        raise ValueError("the weights must not be negative and their sum must be 1")

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from explorer.engine.arguments import one_of, whole
+from explorer.engine.arguments import finite, one_of, whole
 from explorer.engine.compiled import call, kernel
 from explorer.engine.families import Normal
 from explorer.engine.history import History
@@ -28,7 +28,14 @@ from explorer.engine.interval import Interval
 from explorer.engine.kernels import GAUSSIAN, LAPLACE, PIECEWISE, log_release
 from explorer.engine.priors import LARGEST_SIGMA, SMALLEST_SIGMA, SemiConjugatePrior
 from explorer.engine.samplers.posterior import Posterior
-from explorer.engine.samplers.protocol import ImpossibleAnswerError, Info, Sampler, known_release
+from explorer.engine.samplers.protocol import (
+    ImpossibleAnswerError,
+    Info,
+    Sampler,
+    check_array,
+    check_cloud,
+    known_release,
+)
 from explorer.engine.samplers.resampling import RESAMPLING
 from explorer.engine.samplers.weighting import reweight
 from explorer.engine.threads import share
@@ -118,6 +125,12 @@ class ResampleMove(Sampler):
 
     def posterior(self, state):
         return Posterior(state.particles, state.weights, state.log_evidence)
+
+    def restored(self, values, history):
+        state = super().restored(values, history)
+        check_cloud(state.particles, state.weights, self.particles)
+        check_array("x", state.x, (self.particles, len(history)))
+        return state._replace(log_evidence=finite("log_evidence", state.log_evidence))
 
     def _move_values(self, rng, particles: np.ndarray, x: np.ndarray, history: History) -> tuple[float, int]:
         """Metropolis-Hastings for x_{1:t}, or for some of them, in place: Algorithm 3, first half."""

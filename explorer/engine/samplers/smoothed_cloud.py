@@ -38,6 +38,11 @@ class SmoothedCloud:
         self._centres = np.ascontiguousarray(chosen.T) * math.sqrt(1 - bandwidth**2)
         self._scale = bandwidth * math.sqrt((_DF - 2) / _DF)
 
+    @property
+    def log_constant(self) -> float:
+        """What is missing from ``log_density``."""
+        return math.log(_DF / (2 * math.pi)) - math.log(self._root[0, 0] * self._root[1, 1])
+
     def draw(self, rng: np.random.Generator, size: int) -> np.ndarray:
         """Independent draws, shape (size, 2)."""
         # The first numbers of a stream belong to the first particles, however many there are.
@@ -56,7 +61,7 @@ class SmoothedCloud:
         return points + size * rng.standard_normal(points.shape) @ self._root.T
 
     def log_density(self, points: np.ndarray) -> np.ndarray:
-        """Up to a constant."""
+        """Up to ``log_constant``."""
         whitened = np.ascontiguousarray(((points - self._mean) @ self._inverse.T).T)
         return np.log(_mixture(whitened[0], whitened[1], self._centres[0], self._centres[1], self._scale))
 

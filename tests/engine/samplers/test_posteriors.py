@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from answers import PRIOR, answers
 from posterior_quadrature import posterior as brute_force
+from scipy import stats
 
 import explorer as ex
 from explorer.engine.samplers import Grid, Marginal, ResampleMove
@@ -178,3 +179,16 @@ def test_a_narrow_bump_in_a_wide_prior_is_not_overlooked(name):
     found = grid.posterior(grid.step(None, grid.init(), y, interval)[0])
     assert found.log_evidence == pytest.approx(truth.log_evidence, abs=1e-5)
     np.testing.assert_allclose(found.mean, truth.mean, atol=1e-5 * truth.sd.max())
+
+
+@pytest.mark.parametrize("mu", [stats.norm(0, 100), stats.uniform(-5, 10)], ids=["wide", "bounded"])
+@pytest.mark.parametrize(
+    "sigma", [stats.uniform(3, 0.5), stats.uniform(3, 0.01), stats.truncnorm(-1, 2, loc=3, scale=2), stats.pareto(3)]
+)
+def test_the_grid_sees_where_a_prior_ends(mu, sigma):
+    settings = {"sampler": "grid", "policy": "fixed", "first_interval": (-5, 5)}
+    estimator = ex.OnlineEstimator(2.0, prior=ex.IndependentPrior(mu, sigma), **settings)
+    assert estimator.posterior.log_evidence == pytest.approx(0, abs=1e-6)
+    np.testing.assert_allclose(estimator.posterior.mean, [mu.mean(), sigma.mean()], rtol=1e-5, atol=1e-5)
+    estimator.observe(0.3)
+    assert np.isfinite(estimator.posterior.log_evidence)

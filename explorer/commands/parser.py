@@ -1,0 +1,67 @@
+"""The options of all commands."""
+
+import argparse
+import math
+import re
+
+from explorer.commands import audit, collect, fisher, reproduce, serve, simulate, study
+from explorer.commands.console import one_line
+
+_COMMANDS = (fisher, simulate, study, reproduce, audit, collect, serve)
+
+
+class _Parser(argparse.ArgumentParser):
+    """Tells a mistake in one line, and takes -1e-3 and -inf for numbers and not for options."""
+
+    def __init__(self, **options):
+        super().__init__(**options, allow_abbrev=False)
+        self._negative_number_matcher = re.compile(r"^-(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$|^-inf$|^-nan$")
+        self.register("type", int, _whole_number)
+        self.register("type", float, _number)
+
+    def add_argument(self, *names, **options):
+        if options.get("action", "extend") == "extend":
+            options.setdefault("type", _word)
+        return super().add_argument(*names, **options)
+
+    def print_help(self, file=None) -> None:
+        print(self.format_help(), end="", file=file)  # argparse's own does not tell if it could not be written
+
+    def error(self, message: str):
+        self.exit(2, f"{self.prog}: {one_line(message)} (try {self.prog} --help)\n")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="explorer",
+        description="Adaptive, differentially private online estimation: see it, use it, teach it.",
+        epilog="With --json, a number that there is not is null, and one that is infinite is the text "
+        '"Infinity" or "-Infinity". Exit codes: 0 all is well, 1 something failed or was refuted, 2 a mistake in what '
+        "was asked, 130 interrupted.",
+    )
+    parser.set_defaults(run=None)
+    commands = parser.add_subparsers(dest="command", parser_class=_Parser, metavar="command")
+    for command in _COMMANDS:
+        command.add(commands)
+    return parser
+
+
+def _whole_number(text: str) -> int:
+    if not text.isascii():  # Python reads the digits of all scripts
+        raise ValueError
+    return int(text)
+
+
+def _number(text: str) -> float:
+    if not text.isascii():
+        raise ValueError
+    number = float(text)
+    if not math.isfinite(number):
+        raise argparse.ArgumentTypeError(f"must be a finite number, got {text!r}")
+    return number
+
+
+def _word(text: str) -> str:
+    if not text:
+        raise argparse.ArgumentTypeError("must not be empty")
+    return text

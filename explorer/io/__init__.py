@@ -1,0 +1,1 @@
+"""Files: what comes in from people's disks, and what goes out to them."""
