@@ -5,8 +5,8 @@ from scipy import special
 
 import explorer as ex
 from benchmarks.timing import line, seconds
-from explorer.engine.kernels import total
-from explorer.engine.likelihood import total_log_likelihood
+from explorer.engine.inference.likelihood import total_log_likelihood
+from explorer.engine.mechanisms.additive import AdditiveMechanism
 
 PARTICLES, ANSWERS = 1000, 200
 
@@ -20,7 +20,7 @@ def run() -> None:
     y = left + rng.laplace(0.2, 0.44, ANSWERS)
     arguments = y, left, right, mu, sigma
     fast = seconds(lambda: total_log_likelihood(*arguments, family, mechanism))
-    general = seconds(lambda: total(*family.code, *mechanism.code, *arguments))
+    general = seconds(lambda: AdditiveMechanism.total(mechanism, family, *arguments))
     scipy_ = seconds(lambda: _with_scipy(*arguments, 1.0), 3)
     work = PARTICLES * ANSWERS
     difference = np.abs(total_log_likelihood(*arguments, family, mechanism) - _with_scipy(*arguments, 1.0)).max()

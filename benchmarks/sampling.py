@@ -8,8 +8,8 @@ import numpy as np
 
 import explorer as ex
 from benchmarks.timing import line, seconds
-from explorer.engine.likelihood import total_log_likelihood
-from explorer.engine.samplers import Marginal
+from explorer.engine.inference.likelihood import total_log_likelihood
+from explorer.engine.inference.samplers import Marginal
 
 PARTICLES, ANSWERS, EPSILON = 1000, 1000, 5.0
 MU, SIGMA = 50.0, math.sqrt(10)

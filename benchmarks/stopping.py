@@ -4,7 +4,7 @@ import threading
 import time
 
 from benchmarks.timing import line
-from explorer.engine.threads import Stopped, stoppable
+from explorer.engine.compute.threads import Stopped, stoppable
 from explorer.models.live_run import LiveRun
 
 

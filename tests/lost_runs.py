@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 import explorer as ex
-from explorer.engine.likelihood import total_log_likelihood
+from explorer.engine.inference.likelihood import total_log_likelihood
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(6)
 

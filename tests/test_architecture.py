@@ -70,7 +70,7 @@ def count():
 
 WORK = """
 import explorer as ex
-from explorer.engine.likelihood import total_log_likelihood
+from explorer.engine.inference.likelihood import total_log_likelihood
 import numpy as np
 one = np.ones(3)
 for name in ex.MECHANISMS:
@@ -119,13 +119,13 @@ def test_a_changed_helper_is_compiled_into_its_callers(tmp_path):
     shutil.copytree(PACKAGE, tmp_path / "explorer", ignore=shutil.ignore_patterns("__pycache__"))
     code = """
 import numpy as np, explorer as ex
-from explorer.engine.likelihood import total_log_likelihood as total
+from explorer.engine.inference.likelihood import total_log_likelihood as total
 one = np.ones(1)
 print(total(one, -one, one, one, one, ex.family("normal"), ex.mechanism("laplace", 1.0))[0])
 """
     environment = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     before = float(run_python(code, cwd=tmp_path, **environment))
-    helper = tmp_path / "explorer/engine/vector_math.py"
+    helper = tmp_path / "explorer/engine/compute/vector_math.py"
     source = helper.read_text(encoding="utf-8")
     assert "return _half_erfcx(t)" in source
     helper.write_text(source.replace("return _half_erfcx(t)", "return 1.2 * _half_erfcx(t)"), encoding="utf-8")
@@ -177,7 +177,7 @@ def test_without_numbas_stamp_nothing_is_cached(monkeypatch):
     """A numba that keeps it elsewhere would give back machine code of an older source."""
     from numba.core import caching
 
-    from explorer.engine import compiled
+    from explorer.engine.compute import compiled
 
     assert compiled._cached(test_public_names_exist)._cache._cache_file._source_stamp == compiled._DIGEST
     monkeypatch.setattr(caching, "IndexDataCacheFile", lambda **settings: None)

@@ -13,9 +13,9 @@ import pytest
 from fuzz.command_line import ended, options_of, strict_json
 
 import explorer as ex
-from explorer import reproduction
 from explorer.cli import main
 from explorer.commands import console, interruption, limits, printing
+from explorer.studies import reproduction
 
 SMALL_STUDY = ["study", "--epsilon", "5", "--method", "adaptive", "-n", "20", "--particles", "20", "--workers", "1"]
 SCRIPT = "import sys; from explorer.cli import main; print(end='started', flush=True); raise SystemExit(main())"
@@ -189,7 +189,7 @@ def test_the_numbers_of_a_study_are_exact(folder, capsys):
 
 
 def test_a_study_of_failures_is_json(folder, capsys, monkeypatch):
-    from explorer.engine import replicate
+    from explorer.studies import replicate
 
     monkeypatch.setattr(replicate, "_estimates", lambda *arguments: 1 / 0)
     assert main([*SMALL_STUDY, "--replicates", "2", "--json"]) == 1

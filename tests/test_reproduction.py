@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from explorer import reproduction
 from explorer.cli import main
+from explorer.studies import reproduction
 
 
 @pytest.fixture

@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
 def _claims(options: argparse.Namespace) -> list[tuple]:
     """What is audited, each with what it claims beside its own epsilon."""
     import explorer as ex
-    from explorer.engine.audit import as_coded
+    from explorer.engine.privacy.audit import as_coded
 
     if options.as_coded:
         if options.mechanism not in (None, ["laplace"]):

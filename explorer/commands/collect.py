@@ -72,7 +72,7 @@ def add(commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     import explorer as ex
-    from explorer.engine.arguments import positive
+    from explorer.engine.compute.arguments import positive
 
     check_out(options.out, ".csv")  # nobody can be asked again
     settle(options, options.out is not None, "needs --out, the file of answers to go on with", resume=False)
@@ -117,7 +117,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _opened(options: argparse.Namespace):
     import explorer as ex
-    from explorer.engine.data_file import UnclearFirstRowError
+    from explorer.io.data_file import UnclearFirstRowError
 
     try:
         return ex.DataFile(options.file, header={"names": True, "person": False}.get(options.first_row))
@@ -161,7 +161,7 @@ def _input(file: str) -> str | None:
 
 def _try_release(estimator) -> None:
     """Of nobody's value: what cannot work fails now, before anybody is asked."""
-    from explorer.engine.secure import secure
+    from explorer.engine.privacy.secure import secure
 
     interval = estimator.interval
     try:
@@ -240,7 +240,7 @@ def _stopped(why: int | str | None, options: argparse.Namespace) -> int:
 
 
 def _found(options: argparse.Namespace, column, mechanism, rows: list[Row], lost: bool) -> dict:
-    from explorer.engine.collection import people_needed
+    from explorer.engine.run.collection import people_needed
 
     last = rows[-1].known
     widths = [row.known[4] - row.known[0] for row in rows]

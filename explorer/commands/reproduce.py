@@ -30,7 +30,7 @@ def add(commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from explorer.reproduction import HEADER, cells, reproduce
+    from explorer.studies.reproduction import HEADER, cells, reproduce
 
     settle_work(options)
     settle(options, not options.as_coded, "has no effect with --as-coded", sampler="marginal")

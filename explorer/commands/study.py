@@ -58,10 +58,10 @@ def add(commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from explorer.engine.replicate import parts
-    from explorer.engine.samplers import BATCH_SAMPLERS
-    from explorer.engine.study import study, write_tables
-    from explorer.engine.summary import summary
+    from explorer.engine.inference.samplers import BATCH_SAMPLERS
+    from explorer.studies.replicate import parts
+    from explorer.studies.study import study, write_tables
+    from explorer.studies.summary import summary
 
     samplers = {parts(method)[0] for method in options.method}
     batch = samplers & set(BATCH_SAMPLERS)

@@ -8,8 +8,8 @@ True
 
 import param
 
-from explorer.engine.audit import as_coded, audit
-from explorer.engine.interval import Interval
+from explorer.engine.mechanisms.interval import Interval
+from explorer.engine.privacy.audit import as_coded, audit
 from explorer.models.computation import Computation
 
 

@@ -16,10 +16,10 @@ import pandas as pd
 import param
 
 from explorer.engine.mechanisms import MECHANISMS
-from explorer.engine.replicate import METHODS
-from explorer.engine.study import carry_out, plan
 from explorer.models.experiment import Experiment
 from explorer.models.limits import check_work
+from explorer.studies.replicate import METHODS
+from explorer.studies.study import carry_out, plan
 
 #: Combinations of a method and a mechanism that one picture can hold.
 MOST_SERIES = 8

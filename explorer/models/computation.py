@@ -25,7 +25,7 @@ from typing import Any, ClassVar
 
 import param
 
-from explorer.engine.threads import Stopped, stoppable
+from explorer.engine.compute.threads import Stopped, stoppable
 from explorer.models.experiment import Experiment
 from explorer.models.limits import computations
 

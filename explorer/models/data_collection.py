@@ -15,12 +15,13 @@ from typing import NamedTuple
 import numpy as np
 import param
 
-from explorer.engine.collection import LEVELS, Collection, OpenEstimate, open_estimate, people_needed
-from explorer.engine.data_file import DataFile, UnclearFirstRowError
-from explorer.engine.estimation import OnlineEstimator
-from explorer.engine.priors import SemiConjugatePrior
-from explorer.engine.secure import secure
-from explorer.engine.threads import stop_if_asked
+from explorer.engine.compute.threads import stop_if_asked
+from explorer.engine.inference.priors import SemiConjugatePrior
+from explorer.engine.privacy.secure import secure
+from explorer.engine.run.collection import LEVELS, Collection, people_needed
+from explorer.engine.run.estimator import OnlineEstimator
+from explorer.engine.run.open_estimate import OpenEstimate, open_estimate
+from explorer.io.data_file import DataFile, UnclearFirstRowError
 from explorer.models.computation import Computation
 from explorer.models.limits import check_work, largest_upload
 

@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from explorer.engine.information import classical_information, score_function
+from explorer.engine.information import NoBestIntervalError, best_interval, classical_information, score_function
 from explorer.engine.mechanisms import mechanism as find_mechanism
-from explorer.engine.optimum import NoBestIntervalError, best_interval
 from explorer.models.computation import Computation
 
 EPSILONS = np.geomspace(0.1, 10, 21)

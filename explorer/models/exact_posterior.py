@@ -6,8 +6,8 @@ import contourpy
 import numpy as np
 import param
 
-from explorer.engine.posterior_surface import posterior_surface
-from explorer.engine.samplers.resampling import systematic
+from explorer.engine.inference.posterior_surface import posterior_surface
+from explorer.engine.inference.resampling import systematic
 from explorer.models.computation import Computation
 from explorer.models.live_run import LiveRun, Runs
 

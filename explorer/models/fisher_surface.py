@@ -10,9 +10,15 @@
 import time
 from typing import NamedTuple
 
-from explorer.engine.information import Surface, score_surface
-from explorer.engine.optimum import BestInterval, NoBestIntervalError, best_interval, best_near
-from explorer.engine.threads import stop_if_asked
+from explorer.engine.compute.threads import stop_if_asked
+from explorer.engine.information import (
+    BestInterval,
+    NoBestIntervalError,
+    Surface,
+    best_interval,
+    best_near,
+    score_surface,
+)
 from explorer.models.computation import Computation
 
 #: How long the settings must stand still before the whole plane is searched.

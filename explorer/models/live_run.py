@@ -11,9 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from explorer.engine.information import classical_information, fisher_information, score_surface
-from explorer.engine.optimum import best_interval, best_near
-from explorer.engine.simulation import FIXED_HALF_WIDTH, Trace, simulate
+from explorer.engine.information import (
+    best_interval,
+    best_near,
+    classical_information,
+    fisher_information,
+    score_surface,
+)
+from explorer.engine.run.simulation import FIXED_HALF_WIDTH, Trace, simulate
 from explorer.models.computation import Computation
 from explorer.models.limits import check_work
 

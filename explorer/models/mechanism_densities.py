@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 import param
 
-from explorer.engine.interval import Interval
-from explorer.engine.likelihood import log_likelihood
-from explorer.engine.mechanisms import RandomizedResponse
-from explorer.engine.optimum import best_interval
+from explorer.engine.inference.likelihood import log_likelihood
+from explorer.engine.information import best_interval
+from explorer.engine.mechanisms import Mechanism
+from explorer.engine.mechanisms.interval import Interval
 from explorer.models.computation import Computation
 
 _POINTS = 601
@@ -74,11 +74,11 @@ class MechanismDensities(Computation):
         def results():
             a, b = by_hand or best_interval(mechanism.epsilon, family, mechanism, score)[:2]
             interval = Interval(mu + sigma * a, mu + sigma * b)
-            discrete = isinstance(mechanism, RandomizedResponse)
-            y = np.array([-1.0, 1.0]) if discrete else _axis(mechanism, interval)
+            discrete = mechanism.answers is not None
+            y = np.array(mechanism.answers) if discrete else _axis(mechanism, interval)
             density = np.exp(log_likelihood(y, mu, sigma, *interval, mechanism.epsilon, family, mechanism))
             given = tuple(mechanism.density(y, value, interval) for value in values)
-            cut = [interval.midpoint] * 2 if discrete else list(interval)
+            cut = [interval.midpoint] * 2 if mechanism.by_midpoint else list(interval)
             atoms = float(family.cdf((cut[0] - mu) / sigma)), float(family.sf((cut[1] - mu) / sigma))
             yield MechanismPicture(
                 interval=interval,
@@ -86,7 +86,7 @@ class MechanismDensities(Computation):
                 density=density,
                 values=values,
                 given=given,
-                loss=_loss(mechanism, y, values, interval, given),
+                loss=mechanism.log_ratio(y, *values, interval),
                 atoms=atoms,
                 discrete=discrete,
                 epsilon=mechanism.epsilon,
@@ -97,21 +97,7 @@ class MechanismDensities(Computation):
         return results()
 
 
-def _axis(mechanism, interval: Interval) -> np.ndarray:
-    """Answers from end to end, or as far out as it takes to see the noise fade; the interval's ends among them."""
-    low, high = mechanism.support(interval)
-    if not np.isfinite(low):
-        reach = 4 * mechanism.scale(interval)
-        low, high = interval.left - reach, interval.right + reach
-    inside = np.linspace(low, high, _POINTS)
+def _axis(mechanism: Mechanism, interval: Interval) -> np.ndarray:
+    """The answers to show, the interval's ends among them."""
+    inside = np.linspace(*mechanism.shown_range(interval), _POINTS)
     return np.unique(np.concatenate([inside, list(interval)]))
-
-
-def _loss(mechanism, y, values, interval: Interval, given) -> np.ndarray:
-    if mechanism.name == "gaussian":  # the densities underflow where their ratio is still a number
-        first, second = (interval.clip(value) for value in values)
-        return ((y - second) ** 2 - (y - first) ** 2) / (2 * mechanism.scale(interval) ** 2)
-    if mechanism.name == "laplace":
-        first, second = (np.abs(y - interval.clip(value)) for value in values)
-        return (second - first) / mechanism.scale(interval)
-    return np.log(given[0]) - np.log(given[1])

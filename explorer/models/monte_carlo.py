@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 import param
 
+from explorer.engine.compute.threads import stop_if_asked
 from explorer.engine.information import fisher_information, monte_carlo_information, score_function
-from explorer.engine.threads import stop_if_asked
 from explorer.models.computation import Computation
 
 

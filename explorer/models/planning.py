@@ -11,11 +11,10 @@ from typing import NamedTuple
 import numpy as np
 import param
 
-from explorer.engine.families import Family
-from explorer.engine.information import classical_information
+from explorer.engine.information import NoBestIntervalError, best_interval, classical_information
+from explorer.engine.information.planner import PLANNED_SCORE, Option, plan
 from explorer.engine.mechanisms import MECHANISMS, mechanism as find_mechanism
-from explorer.engine.optimum import NoBestIntervalError, best_interval
-from explorer.engine.planner import PLANNED_SCORE, Option, plan
+from explorer.engine.population import Family
 from explorer.models.computation import Computation
 
 EPSILONS = np.geomspace(0.1, 10, 17)

@@ -2,7 +2,7 @@
 
 import param
 
-from explorer.engine.families import FAMILIES, Family, family as find_family
+from explorer.engine.population import FAMILIES, Family, family as find_family
 
 
 class Population(param.Parameterized):

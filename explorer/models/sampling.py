@@ -2,7 +2,7 @@
 
 import param
 
-from explorer.engine.samplers import SAMPLERS
+from explorer.engine.inference.samplers import SAMPLERS
 
 
 class Sampling(param.Parameterized):

@@ -7,7 +7,7 @@ ex.best_interval(
 )
 """
 
-from explorer.engine.families import StudentT
+from explorer.engine.population import StudentT
 from explorer.models.live_run import Runs
 
 

@@ -3,9 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from explorer.engine.collection import LEVELS
-from explorer.engine.information import Surface
-from explorer.engine.planner import Option
+from explorer.engine.information import Option, Surface
+from explorer.engine.run.collection import LEVELS
 from explorer.models.data_collection import Collected
 from explorer.models.epsilon_curve import Curve
 from explorer.models.exact_posterior import JointPicture

@@ -3,7 +3,7 @@
 import param
 
 from explorer.engine.information import SCORES
-from explorer.engine.truncation import POLICIES
+from explorer.engine.policy import POLICIES
 
 
 class Truncation(param.Parameterized):

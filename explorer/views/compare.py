@@ -10,11 +10,11 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 
-from explorer.engine.bound import best_ldp
-from explorer.engine.families import family
-from explorer.engine.summary import summary
+from explorer.engine.information import best_ldp
+from explorer.engine.population import family
 from explorer.models.comparison import Comparison, series
 from explorer.models.script import comparison_script
+from explorer.studies.summary import summary
 from explorer.views.controls import widget
 from explorer.views.html_text import HtmlText
 from explorer.views.live_plot import GREY, VERMILLION, LivePlot, legend, repaint

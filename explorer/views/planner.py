@@ -5,8 +5,8 @@ import numpy as np
 import panel as pn
 import panel_material_ui as pmui
 
+from explorer.engine.information import Option
 from explorer.engine.mechanisms import MECHANISMS
-from explorer.engine.planner import Option
 from explorer.models.planning import EPSILONS, Plan, Planning
 from explorer.models.script import plan_script
 from explorer.models.tables import plan_table

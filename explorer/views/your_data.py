@@ -12,7 +12,7 @@ import panel as pn
 import panel_material_ui as pmui
 from bokeh.models import BasicTickFormatter
 
-from explorer.engine.data_file import DataFile
+from explorer.io.data_file import DataFile
 from explorer.models.data_collection import Collected, DataCollection
 from explorer.models.limits import largest_upload
 from explorer.models.script import collection_script

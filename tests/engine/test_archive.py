@@ -18,10 +18,10 @@ from fuzz.saved_files import fields_of, run as fuzz, write_fields
 from scipy import stats
 
 import explorer as ex
-from explorer.engine import archive
+from explorer.engine.inference.samplers import Marginal
 from explorer.engine.mechanisms import LaplaceMechanism
-from explorer.engine.samplers import Marginal
-from explorer.engine.truncation import PseudoBayesian, Thompson
+from explorer.engine.policy import PseudoBayesian, Thompson
+from explorer.io import archive
 
 
 def collected(count=6, **settings):
@@ -140,7 +140,7 @@ def test_what_a_killed_save_left_is_removed_by_the_next(tmp_path):
     path = tmp_path / "e.npz"
     code = f"""
 import os, explorer as ex
-from explorer.engine import archive
+from explorer.io import archive
 archive.os.replace = lambda *a: (print("now", flush=True), __import__("time").sleep(60))
 ex.OnlineEstimator(particles=5, seed=1).save({str(path)!r})
 """

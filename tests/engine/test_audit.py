@@ -9,8 +9,8 @@ from scipy import stats
 
 import explorer as ex
 from explorer.cli import main
-from explorer.engine.event import Event, _bound
 from explorer.engine.mechanisms import LaplaceMechanism
+from explorer.engine.privacy.event import Event, _bound
 
 INTERVAL = ex.Interval(-1.0, 2.0)
 

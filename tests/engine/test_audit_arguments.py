@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import explorer as ex
-from explorer.engine.audit import as_coded
+from explorer.engine.privacy.audit import as_coded
 
 INTERVAL = ex.Interval(-1.0, 2.0)
 PEOPLE = np.array([-50.0, 2.0, 0.5])

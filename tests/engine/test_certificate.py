@@ -8,8 +8,8 @@ import pytest
 from scipy import special
 
 import explorer as ex
-from explorer.engine.audit import certificate
 from explorer.engine.mechanisms import LaplaceMechanism, Piecewise, RandomizedResponse
+from explorer.engine.privacy.audit import certificate
 
 INTERVAL = ex.Interval(-1.0, 2.0)
 PURE = ("laplace", "randomized_response", "piecewise")

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 import explorer as ex
-from explorer.engine.collection import _drawn, people_needed
+from explorer.engine.run.collection import _drawn, people_needed
 
 
 def estimator(mechanism="piecewise", epsilon=4.0, **settings):

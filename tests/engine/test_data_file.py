@@ -9,8 +9,8 @@ import pyarrow.parquet as parquet
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from explorer.engine import data_file
-from explorer.engine.data_file import DataFile, UnclearFirstRowError
+from explorer.io import data_file
+from explorer.io.data_file import DataFile, UnclearFirstRowError
 
 
 def parquet_bytes(**columns) -> bytes:

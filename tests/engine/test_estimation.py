@@ -13,10 +13,10 @@ import pytest
 from scipy import stats
 
 import explorer as ex
-from explorer.engine import archive
-from explorer.engine.history import History
-from explorer.engine.samplers import ResampleMove
-from explorer.engine.samplers.resample_move import ResampleMoveState
+from explorer.engine.inference.history import History
+from explorer.engine.inference.samplers import ResampleMove
+from explorer.engine.inference.samplers.resample_move import ResampleMoveState
+from explorer.io import archive
 
 
 def fingerprint(estimator):

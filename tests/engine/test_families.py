@@ -10,10 +10,10 @@ import pytest
 from scipy import special, stats
 
 import explorer as ex
-from explorer.engine.compiled import map_scalar
-from explorer.engine.families import FAMILIES, Family, StudentT, family
+from explorer.engine.compute.compiled import map_scalar
+from explorer.engine.compute.quadrature import NODES, WEIGHTS
 from explorer.engine.information import fisher_information
-from explorer.engine.quadrature import NODES, WEIGHTS
+from explorer.engine.population import FAMILIES, Family, StudentT, family
 
 SCIPY = {
     "normal": stats.norm,

@@ -9,20 +9,20 @@ import pytest
 from hypothesis import example, given, settings, strategies as st
 from scipy import optimize
 
-from explorer.engine.bound import best_ldp, best_partition
-from explorer.engine.families import FAMILIES, family
+from explorer.engine.inference.likelihood import log_likelihood, log_likelihood_gradient
 from explorer.engine.information import (
     SCORES,
+    best_interval,
     classical_information,
     fisher_information,
     monte_carlo_information,
     score_function,
     score_surface,
 )
-from explorer.engine.interval import Interval
-from explorer.engine.likelihood import log_likelihood, log_likelihood_gradient
+from explorer.engine.information.ldp_bound import best_ldp, best_partition
 from explorer.engine.mechanisms import MECHANISMS, mechanism
-from explorer.engine.optimum import best_interval
+from explorer.engine.mechanisms.interval import Interval
+from explorer.engine.population import FAMILIES, family
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(24)
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import example, given, settings, strategies as st
 from scipy import integrate
 
-from explorer.engine.families import FAMILIES, family
+from explorer.engine.inference.likelihood import log_likelihood, log_likelihood_gradient, total_log_likelihood
 from explorer.engine.information import score_surface
-from explorer.engine.interval import Interval
-from explorer.engine.likelihood import log_likelihood, log_likelihood_gradient, total_log_likelihood
 from explorer.engine.mechanisms import MECHANISMS, mechanism
+from explorer.engine.mechanisms.interval import Interval
+from explorer.engine.population import FAMILIES, family
 
 DF = 3.0
 

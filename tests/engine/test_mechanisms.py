@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from explorer.engine.interval import Interval
 from explorer.engine.mechanisms import (
     MECHANISMS,
     GaussianMechanism,
@@ -18,6 +17,7 @@ from explorer.engine.mechanisms import (
     RandomizedResponse,
     mechanism,
 )
+from explorer.engine.mechanisms.interval import Interval
 
 INTERVAL = Interval(-1.0, 3.0)
 CONTINUOUS = ["laplace", "gaussian", "piecewise"]

@@ -72,7 +72,7 @@ def test_a_lopsided_population_needs_more_as_sigma_is_unknown():
 
 
 def test_a_rounding_error_does_not_make_one_more_person():
-    from explorer.engine.planner import people
+    from explorer.engine.information.planner import people
 
     assert people(3.0, 0.1, 1.0) == 900
 

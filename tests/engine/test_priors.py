@@ -5,7 +5,7 @@ import pytest
 from scipy import integrate, stats
 
 import explorer as ex
-from explorer.engine.priors import described_prior
+from explorer.engine.inference.priors import described_prior
 
 MU, SIGMA = np.array([-3.0, 0.0, 7.0]), np.array([0.2, 1.0, 5.0])
 

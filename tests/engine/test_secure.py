@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 import explorer as ex
-from explorer.engine.secure import _UNIT, odds
+from explorer.engine.compute.exact_odds import UNIT, odds
 
 INTERVAL = ex.Interval(-1.0, 2.0)
 DRAWS = 3000
@@ -47,7 +47,7 @@ def test_randomised_response_tells_the_truth_as_often_as_it_should(x):
 
 @pytest.mark.parametrize("epsilon", [1e-6, 0.1, 1.0, 5.0, 50.0])
 def test_odds_are_never_above_what_was_promised(epsilon):
-    ratio = Decimal(odds(epsilon)) / _UNIT
+    ratio = Decimal(odds(epsilon)) / UNIT
     assert ratio.ln() <= Decimal(epsilon)
     assert float(ratio.ln()) == pytest.approx(epsilon, rel=1e-12, abs=1e-18)
 
@@ -115,7 +115,7 @@ def test_odds_are_exact_for_every_epsilon_in_any_context(ambient):
             odds.cache_clear()
             found = odds(epsilon)
             with mpmath.workdps(300):
-                exact = mpmath.exp(mpmath.mpf(epsilon)) * _UNIT
+                exact = mpmath.exp(mpmath.mpf(epsilon)) * UNIT
                 assert found <= exact
                 assert found > exact * (1 - mpmath.mpf(10) ** -99) - 1
 

@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 import explorer as ex
-from explorer.engine.simulation import FIXED_HALF_WIDTH
+from explorer.engine.run.simulation import FIXED_HALF_WIDTH
 
 RUNS = 30
 TRUTH = 50.0, 10**0.5

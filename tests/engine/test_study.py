@@ -15,9 +15,9 @@ import pandas as pd
 import pytest
 
 import explorer as ex
-from explorer.engine import replicate, workers
-from explorer.engine.study import carry_out, study
-from explorer.engine.summary import summary
+from explorer.studies import replicate, workers
+from explorer.studies.study import carry_out, study
+from explorer.studies.summary import summary
 
 SMALL = {"epsilons": [2, 5], "methods": ["adaptive", "gradient"], "replicates": 3, "n": 30, "particles": 50}
 
@@ -251,7 +251,7 @@ def test_something_else_at_the_scheduler_s_place_is_told_in_time(says, tmp_path)
                         kept[-1].sendall(says)
 
         threading.Thread(target=accept, daemon=True).start()
-        code = "import sys; from explorer.engine import workers; workers.PATIENCE = 2; from explorer.cli import main; "
+        code = "import sys; from explorer.studies import workers; workers.PATIENCE = 2; from explorer.cli import main; "
         code += f"sys.exit(main(['study', '--scheduler', 'tcp://127.0.0.1:{listener.getsockname()[1]}']))"
         start = time.monotonic()
         result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, timeout=60)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import explorer as ex
-from explorer.engine.truncation import policy
+from explorer.engine.policy import policy
 
 FAMILY, MECHANISM = ex.family("normal"), ex.mechanism("laplace", 2.0)
 
@@ -85,7 +85,7 @@ def test_fixed_and_oracle():
 
 
 def test_the_search_is_done_once(monkeypatch):
-    from explorer.engine import optimum
+    from explorer.engine.information import optimum
 
     mechanism = ex.mechanism("laplace", 2.345)
     policy("thompson", FAMILY, mechanism)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from explorer.engine.data_file import DataFile
+from explorer.io.data_file import DataFile
 
 
 def run(count: int, seed: int, folder=None) -> dict:

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 import explorer as ex
-from explorer.engine import archive
+from explorer.io import archive
 
 SETTINGS = [
     {},

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from explorer.engine.threads import Stopped, share, stop_if_asked, stoppable
+from explorer.engine.compute.threads import Stopped, share, stop_if_asked, stoppable
 from explorer.models.computation import GRACE, LONG, PATIENCE, Computation
 from explorer.models.live_run import LiveRun
 

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from explorer.engine.information import fisher_information, score_surface
-from explorer.engine.optimum import best_interval, best_near
+from explorer.engine.information import best_interval, best_near, fisher_information, score_surface
 from explorer.models.epsilon_curve import EPSILONS, EpsilonCurve
 from explorer.models.fisher_surface import FisherSurface
 from explorer.models.monte_carlo import MonteCarlo

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import explorer as ex
-from explorer.engine.posterior_surface import posterior_surface
+from explorer.engine.inference.posterior_surface import posterior_surface
 from explorer.models.exact_posterior import ExactPosterior
 from explorer.models.live_run import COLUMNS, ROWS, LiveRun, Window, cloud_picture, efficiency, moments
 from explorer.models.script import run_script

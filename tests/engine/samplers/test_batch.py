@@ -5,9 +5,9 @@ import pytest
 from answers import MU, PRIOR, SIGMA
 
 import explorer as ex
-from explorer.engine.history import History
-from explorer.engine.samplers import Grid, Metropolis, Mhaar
-from explorer.engine.samplers.batch import effective_size
+from explorer.engine.inference.history import History
+from explorer.engine.inference.samplers import Grid, Metropolis, Mhaar
+from explorer.engine.inference.samplers.batch import effective_size
 
 
 def data(epsilon: float, mechanism: str, family: str = "normal", half: float = 4.0) -> tuple:

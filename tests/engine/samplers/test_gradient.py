@@ -5,7 +5,7 @@ import pytest
 from answers import PRIOR, answers
 
 import explorer as ex
-from explorer.engine.samplers import Gradient, Grid
+from explorer.engine.inference.samplers import Gradient, Grid
 
 
 def test_it_agrees_with_the_grid_once_much_is_known():

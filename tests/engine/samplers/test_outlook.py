@@ -7,7 +7,7 @@ import pytest
 from lost_runs import Found, found
 
 import explorer as ex
-from explorer.engine.samplers.outlook import next_look
+from explorer.engine.inference.samplers.outlook import next_look
 
 
 @pytest.mark.parametrize("mechanism", ["laplace", "randomized_response", "piecewise", "gaussian"])
@@ -84,7 +84,7 @@ def test_a_surprise_between_two_looks():
 
 def test_looking_around_changes_nothing_where_nothing_is_lost(monkeypatch):
     """No random number is taken, no particle moved."""
-    from explorer.engine.samplers import marginal
+    from explorer.engine.inference.samplers import marginal
 
     settings = {"n": 200, "epsilon": 2.0, "seed": 4, "particles": 300, "levels": ()}
     looked = ex.simulate(**settings)
@@ -94,7 +94,7 @@ def test_looking_around_changes_nothing_where_nothing_is_lost(monkeypatch):
 
 def test_who_is_lost_says_so(monkeypatch, tmp_path):
     """If a new start finds nothing better, the posterior cannot be trusted, and everything says so."""
-    from explorer.engine.samplers import marginal
+    from explorer.engine.inference.samplers import marginal
 
     monkeypatch.setattr(marginal, "CLEARLY", np.inf)  # no new start is good enough
     trace = ex.simulate(mu=400, sigma=5, n=64, epsilon=10, policy="fixed", seed=3)

@@ -7,10 +7,10 @@ import pytest
 from scipy import integrate, special, stats
 
 import explorer as ex
-from explorer.engine.kernels import log_release
-from explorer.engine.samplers.resampling import RESAMPLING
-from explorer.engine.samplers.smoothed_cloud import SmoothedCloud
-from explorer.engine.samplers.weighting import largest_exponent, reweight
+from explorer.engine.compute.compiled import log_release
+from explorer.engine.inference.resampling import RESAMPLING
+from explorer.engine.inference.samplers.smoothed_cloud import SmoothedCloud
+from explorer.engine.inference.weighting import largest_exponent, reweight
 
 
 @pytest.mark.parametrize("name", RESAMPLING)
@@ -123,7 +123,7 @@ def test_the_density_of_an_answer_given_a_value(name):
     for x in (-3.0, -1.0, 0.3, 1.9, 5.0):
         for y in mechanism.release(np.full(40, x), interval, rng):
             expected = math.log(mechanism.density(y, x, interval))
-            assert log_release(*mechanism.code, y, x, *interval) == pytest.approx(expected, abs=1e-12)
+            assert log_release(*mechanism.release_code, y, x, *interval) == pytest.approx(expected, abs=1e-12)
 
 
 def test_the_population_of_a_run_has_its_distribution():

@@ -7,7 +7,7 @@ from posterior_quadrature import posterior as brute_force
 from scipy import stats
 
 import explorer as ex
-from explorer.engine.samplers import Grid, Marginal, ResampleMove
+from explorer.engine.inference.samplers import Grid, Marginal, ResampleMove
 
 MECHANISMS = tuple(ex.MECHANISMS)
 #: Easy and hard: little and much privacy, a first interval 50 sigmas away, a single answer.
