@@ -77,8 +77,9 @@ def run(options: argparse.Namespace) -> int:
     print_table(list(_COLUMNS.values()), [[_short(row[key]) for key in _COLUMNS] for row in rows])
     classical = ex.classical_information(family)
     print(f"Without privacy: F[μ,μ] = {classical[0, 0]:.4f}, F[σ,σ] = {classical[1, 1]:.4f}.")
-    if "gaussian" in names:
-        print(f"gaussian is (ε, δ)-private with δ = {options.delta:g}: the best ε-LDP mechanism does not bound it.")
+    for name in names:
+        if not ex.MECHANISMS[name].pure:
+            print(f"{name} is (ε, δ)-private with δ = {options.delta:g}: the best ε-LDP mechanism does not bound it.")
     return 0
 
 

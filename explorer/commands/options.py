@@ -34,11 +34,12 @@ def settle(options: argparse.Namespace, matter: bool, why_not: str, **defaults) 
 
 
 def settle_delta(options: argparse.Namespace, mechanisms: Iterable[str]) -> None:
-    """Settle --delta; a mechanism that nobody knows is told elsewhere."""
+    """Settle --delta; a mechanism that nobody knows is refused elsewhere."""
     from explorer.engine.mechanisms import DEFAULT_DELTA, MECHANISMS
 
-    matters = not set(mechanisms) <= set(MECHANISMS) - {"gaussian"}
-    settle(options, matters, "is for the gaussian mechanism, and there is none", delta=DEFAULT_DELTA)
+    taking = MECHANISMS.taking("delta")
+    matters = not set(mechanisms) <= set(MECHANISMS) - set(taking)
+    settle(options, matters, f"is for the {' or '.join(taking)} mechanism, and there is none", delta=DEFAULT_DELTA)
 
 
 def settle_work(options: argparse.Namespace) -> None:

@@ -59,8 +59,9 @@ def add(commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from explorer.engine.inference.samplers import BATCH_SAMPLERS
+    from explorer.studies.folder import write_tables
     from explorer.studies.replicate import parts
-    from explorer.studies.study import study, write_tables
+    from explorer.studies.study import study
     from explorer.studies.summary import summary
 
     samplers = {parts(method)[0] for method in options.method}

@@ -19,7 +19,7 @@ from explorer.engine.mechanisms import MECHANISMS
 from explorer.models.experiment import Experiment
 from explorer.models.limits import check_work
 from explorer.studies.replicate import METHODS
-from explorer.studies.study import carry_out, plan
+from explorer.studies.study import carry_out, planned_cells
 
 #: Combinations of a method and a mechanism that one picture can hold.
 MOST_SERIES = 8
@@ -84,7 +84,7 @@ class Comparison(param.Parameterized):
         """What is to be run. The first replicates of all come first, so that every box fills."""
         if len(self.methods) * len(self.mechanisms) > MOST_SERIES:
             raise ValueError(f"choose at most {MOST_SERIES} combinations of a method and a mechanism")
-        cells = plan(**self.settings(), prior=None, options=None)
+        cells = planned_cells(**self.settings(), prior=None, options=None)
         now = self.experiment
         latent = any(method.startswith("resample_move") for method in self.methods)
         check_work("resample_move" if latent else "marginal", now.particles, now.n, len(cells))

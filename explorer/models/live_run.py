@@ -18,7 +18,8 @@ from explorer.engine.information import (
     fisher_information,
     score_surface,
 )
-from explorer.engine.run.simulation import FIXED_HALF_WIDTH, Trace, simulate
+from explorer.engine.run.simulation import FIXED_HALF_WIDTH, simulate
+from explorer.engine.run.trace import Trace
 from explorer.models.computation import Computation
 from explorer.models.limits import check_work
 

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from explorer.engine.inference.resampling import systematic
-from explorer.engine.run.simulation import Trace
+from explorer.engine.run.trace import Trace
 
 #: Okabe and Ito's colours, which colour-blind people can tell apart.
 _BLUE, _ORANGE, _VERMILLION, _BLACK = "#0072B2", "#E69F00", "#D55E00", "#000000"

@@ -24,7 +24,7 @@ from explorer.engine.compute.arguments import one_of
 from explorer.engine.compute.threads import Stopped
 from explorer.engine.inference.priors import SemiConjugatePrior, described_prior
 from explorer.engine.inference.samplers import BATCH_SAMPLERS, SAMPLERS, Posterior, batch_sampler
-from explorer.engine.mechanisms import DEFAULT_DELTA, mechanism as find_mechanism
+from explorer.engine.mechanisms import DEFAULT_DELTA, MECHANISMS, mechanism as find_mechanism
 from explorer.engine.policy import POLICIES
 from explorer.engine.population import family as find_family
 from explorer.engine.run.simulation import iter_simulation, simulate
@@ -102,23 +102,28 @@ def seed_of(cell: dict) -> int:
 def run(cell: dict) -> dict:
     """The row of a replicate; if it fails, ``error`` says why and the estimates are NaN."""
     try:
-        return failed(cell, None) | _estimates(DEFAULTS | cell, *parts(cell["method"]), seed_of(cell))
+        return unfinished(cell) | _estimates(DEFAULTS | cell, *parts(cell["method"]), seed_of(cell))
     except Stopped:
         raise
     except Exception as error:
         return failed(cell, f"{type(error).__name__}: {error}")
 
 
-def failed(cell: dict, error: str | None) -> dict:
-    """A row without estimates."""
+def failed(cell: dict, error: str) -> dict:
+    """The row of a replicate that failed."""
+    return unfinished(cell) | {"error": error}
+
+
+def unfinished(cell: dict) -> dict:
+    """A row without estimates, which are NaN."""
     cell = DEFAULTS | cell
     sampler, policy = parts(cell["method"])
     row = {name: cell[name] for name in ("method", "mechanism", "epsilon", "n", "particles", "replicate")}
     row |= {"sampler": sampler, "policy": policy, "family": cell["family"]["name"], "seed": seed_of(cell)}
     row["df"] = float(cell["family"].get("df", "nan"))
-    row["delta"] = cell["delta"] if cell["mechanism"] == "gaussian" else 0.0
+    row["delta"] = cell["delta"] if "delta" in MECHANISMS[cell["mechanism"]].parameters else 0.0
     row["real_epsilon"] = cell["answers_epsilon"] or cell["epsilon"]
-    return row | dict.fromkeys(NUMBERS, float("nan")) | {"error": error}
+    return row | dict.fromkeys(NUMBERS, float("nan")) | {"error": None}
 
 
 def _estimates(cell: dict, sampler: str, policy: str, seed: int) -> dict:
@@ -152,7 +157,7 @@ def _estimates(cell: dict, sampler: str, policy: str, seed: int) -> dict:
 def _batch_posterior(settings: dict, sampler: str, options: dict, seed: int) -> Posterior:
     """All answers first, the same that an online method with this seed would get, and then the chain."""
     steps = iter_simulation(**settings | {"particles": 1}, seed=seed)
-    chain = batch_sampler(sampler, steps.run.family, steps.run.mechanism, settings["prior"], **options)
+    chain = batch_sampler(sampler, steps.estimator.family, steps.estimator.mechanism, settings["prior"], **options)
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(4,)))
     return chain.sample(rng, steps.all_answers())[0]
 

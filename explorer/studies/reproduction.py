@@ -16,7 +16,8 @@ from explorer.engine.compute.arguments import one_of
 from explorer.engine.information import best_interval, fisher_information
 from explorer.engine.mechanisms import mechanism
 from explorer.engine.run.simulation import FIXED_HALF_WIDTH, simulate
-from explorer.studies.study import Progress, carry_out, plan, write_tables
+from explorer.studies.folder import write_tables
+from explorer.studies.study import Progress, carry_out, planned_cells
 from explorer.studies.summary import summary
 from explorer.views import paper_figures
 
@@ -87,7 +88,7 @@ def _cells(count: int, iterations: int, seed: int, sampler: str, as_coded: bool)
     methods = adaptive, f"{sampler}/fixed", "mhaar/fixed"
     labels = "SMC-adaptive", "SMC-non-adaptive", "MCMC (MHAAR)"
     names = {(method, "laplace"): label for method, label in zip(methods, labels, strict=True)}
-    cells = plan(**shared, methods=methods, mechanisms="laplace", options=options)
+    cells = planned_cells(**shared, methods=methods, mechanisms="laplace", options=options)
     if as_coded:
         for cell in cells:
             cell["answers_epsilon"] = SLIP * cell["epsilon"]
@@ -96,7 +97,7 @@ def _cells(count: int, iterations: int, seed: int, sampler: str, as_coded: bool)
         return cells, names
     names |= {(adaptive, other): f"adaptive, {other.replace('_', ' ')}" for other in OTHERS}
     options = {sampler: options[sampler]} if sampler in options else {}
-    return cells + plan(**shared, methods=adaptive, mechanisms=OTHERS, options=options), names
+    return cells + planned_cells(**shared, methods=adaptive, mechanisms=OTHERS, options=options), names
 
 
 def _limit(row) -> float:

@@ -10,8 +10,7 @@ it at once: the same study, started again, does what is missing.
 """
 
 import os
-import secrets
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 from pathlib import Path
 
@@ -25,7 +24,8 @@ from explorer.engine.inference.samplers import BATCH_SAMPLERS, batch_sampler, sa
 from explorer.engine.information import score_function
 from explorer.engine.mechanisms import DEFAULT_DELTA, mechanism as find_mechanism
 from explorer.engine.population import Family, family as find_family
-from explorer.studies import replicate, workers as doers
+from explorer.studies import replicate, workers as places
+from explorer.studies.folder import StudyFolder
 
 #: Called with each finished row, how many are finished, and how many there will be.
 Progress = Callable[[dict, int, int], None]
@@ -61,13 +61,13 @@ def study(
     Work is done in this process (``workers=1``), in processes (as many as cores, if None), or on the Dask cluster of
     ``scheduler``. ``out`` is the folder that keeps the replicates; ``cancelled`` is asked now and then.
     """
-    cells = plan(
+    cells = planned_cells(
         epsilons, methods, replicates, mechanisms, families, n, particles, mu, sigma, score, seed, prior, delta, options
     )
     return carry_out(cells, out, workers, scheduler, progress, cancelled)
 
 
-def plan(
+def planned_cells(
     epsilons, methods, replicates, mechanisms, families, n, particles, mu, sigma, score, seed, prior, delta, options
 ) -> list[dict]:
     """The cells of a study, all of them checked."""
@@ -123,9 +123,9 @@ def carry_out(
 ) -> pd.DataFrame:
     """The rows of these cells, in their order; those that the folder ``out`` holds are not computed again."""
     count = (os.cpu_count() or 1) if workers is None else whole("workers", workers, 1)
-    cluster = None if scheduler is None else doers.Cluster(scheduler)
+    cluster = None if scheduler is None else places.Cluster(scheduler)
     try:
-        folder = None if out is None else _Folder(out)
+        folder = None if out is None else StudyFolder(out)
         rows = {} if folder is None else folder.rows(cells)
         for done, row in enumerate(list(rows.values())):
             if progress is not None:
@@ -134,7 +134,7 @@ def carry_out(
         if cluster is not None:
             results = cluster.results(missing)
         else:
-            results = doers.in_this_process(missing) if count == 1 else doers.in_processes(missing, count)
+            results = places.in_this_process(missing) if count == 1 else places.in_processes(missing, count)
         try:
             with stoppable(cancelled):
                 for cell, row in results:
@@ -151,53 +151,7 @@ def carry_out(
         if cluster is not None:
             cluster.close()
     found = [rows[replicate.key(cell)] for cell in cells if replicate.key(cell) in rows]
-    return pd.DataFrame(found, columns=list(replicate.failed(replicate.DEFAULTS, None)))
-
-
-class _Folder:
-    """A folder with a Parquet file for each finished replicate."""
-
-    def __init__(self, path: str | Path) -> None:
-        if not str(path):
-            raise ValueError("the folder to write to must have a name")
-        self._path = Path(path) / "replicates"
-        probe = self._path / f".{secrets.token_hex(8)}.part"
-        try:
-            self._path.mkdir(parents=True, exist_ok=True)
-            probe.touch()
-            probe.unlink()
-        except OSError as error:
-            raise ValueError(f"the folder {path} cannot be written: {error.strerror or error}") from None
-
-    def _file(self, cell: dict) -> Path:
-        return self._path / f"{replicate.key(cell)}.parquet"
-
-    def keep(self, cell: dict, row: dict) -> None:
-        """The whole file or none: it is written beside its place and then renamed."""
-        file = self._file(cell)
-        temporary = file.with_name(f".{file.name}.{secrets.token_hex(8)}.part")
-        try:
-            with temporary.open("wb") as stream:
-                pd.DataFrame([row]).astype({"error": "string"}).to_parquet(stream, index=False)
-                stream.flush()
-                os.fsync(stream.fileno())
-            os.replace(temporary, file)
-        except OSError as error:
-            temporary.unlink(missing_ok=True)
-            raise ValueError(f"{file} cannot be written: {error.strerror or error}") from None
-
-    def rows(self, cells: Iterable[dict]) -> dict[str, dict]:
-        """The replicates that are finished already. Those that failed are tried again."""
-        found = {}
-        for cell in cells:
-            try:
-                row = pd.read_parquet(self._file(cell)).iloc[0].to_dict()
-                numbers = {name: row[name] for name in replicate.NUMBERS}
-            except (OSError, ValueError, KeyError, IndexError):  # there is none, or it is damaged
-                continue
-            if pd.isna(row["error"]):
-                found[replicate.key(cell)] = replicate.failed(cell, None) | numbers
-        return found
+    return pd.DataFrame(found, columns=list(replicate.unfinished(replicate.DEFAULTS)))
 
 
 def _several(name: str, values) -> list:
@@ -205,12 +159,3 @@ def _several(name: str, values) -> list:
     if not several:
         raise ValueError(f"{name} must not be empty")
     return several
-
-
-def write_tables(folder: Path, table: pd.DataFrame, found: pd.DataFrame) -> None:
-    """All replicates as ``replicates.parquet`` and their summary as ``table.csv``."""
-    try:
-        table.to_parquet(folder / "replicates.parquet", index=False)
-        found.to_csv(folder / "table.csv", index=False)
-    except OSError as error:
-        raise ValueError(f"the tables in {folder} cannot be written: {error.strerror or error}") from None

@@ -14,6 +14,7 @@ Theorem 3), so that the search for ``(a*, b*)`` is done once.
 
 from typing import ClassVar
 
+from explorer.engine.compute.compiled import kernel
 from explorer.engine.compute.registry import Registry
 from explorer.engine.inference.posterior import Posterior
 from explorer.engine.mechanisms import Interval
@@ -41,8 +42,15 @@ class Policy:
 
 def placed(best: Interval, m: float, c: float) -> Interval:
     """``[m + c a, m + c b]``; if c is so small beside m that nothing lies between, the narrowest interval around m."""
-    left, right = float(m + c * best.left), float(m + c * best.right)
+    left, right = placed_ends(float(m), float(c), best.left, best.right)
+    return Interval(left, right)
+
+
+@kernel
+def placed_ends(m, c, a, b):
+    """The ends of ``placed``, also for kernels."""
+    left, right = m + c * a, m + c * b
     if not right - left > NARROW * abs(m):
         reach = max(NARROW * abs(m), NARROWEST)
-        return Interval(float(m - reach), float(m + reach))
-    return Interval(left, right)
+        left, right = m - reach, m + reach
+    return left, right

@@ -12,28 +12,24 @@ and intervals alone. Each individual may answer once, and the first interval mus
 
 import copy
 import hashlib
-import json
 import secrets
 from pathlib import Path
 from threading import RLock
 
 import numpy as np
 
-from explorer.engine.compute.arguments import finite, ordered_arrays, seed_sequence
+from explorer.engine.compute.arguments import finite, seed_sequence
 from explorer.engine.inference.history import History
-from explorer.engine.inference.priors import Prior, SemiConjugatePrior, described_prior
-from explorer.engine.inference.samplers import SAMPLERS, Info, Posterior, Sampler, sampler as find_sampler
-from explorer.engine.inference.samplers.protocol import check_array
+from explorer.engine.inference.posterior import Posterior
+from explorer.engine.inference.priors import Prior, SemiConjugatePrior
+from explorer.engine.inference.samplers import Info, Sampler, sampler as find_sampler
 from explorer.engine.information import Score, score_function
-from explorer.engine.mechanisms import DEFAULT_DELTA, Mechanism, mechanism as find_mechanism
-from explorer.engine.mechanisms.interval import Interval
-from explorer.engine.policy import Policy, described_policy, policy as find_policy
+from explorer.engine.mechanisms import DEFAULT_DELTA, Interval, Mechanism, mechanism as find_mechanism
+from explorer.engine.policy import Policy, policy as find_policy
 from explorer.engine.population import Family, family as find_family
-from explorer.io import archive
-
-_FORMAT, _VERSION = "explorer estimator", 1
-#: What may be of one's own.
-_KINDS = {"family": Family, "prior": Prior, "policy": Policy}
+from explorer.engine.run import saved_estimator
+from explorer.engine.run.saved_estimator import Parts
+from explorer.engine.run.stretch import Stretch, can_stretch, longest, stretch
 
 
 class OnlineEstimator:
@@ -170,21 +166,25 @@ class OnlineEstimator:
         return is_new
 
     @property
-    def state(self):
-        """What the sampler knows, for those who step it themselves."""
-        return self._state
+    def can_stretch(self) -> bool:
+        """Whether ``stretch`` can be used."""
+        return can_stretch(self.sampler, self.policy)
 
-    def coming_draws(self, count: int) -> np.ndarray:
-        """The policy's next random numbers; they stay the next ones."""
-        before = self._policy_rng.bit_generator.state
-        uniforms = self._policy_rng.random(count)
-        self._policy_rng.bit_generator.state = before
-        return uniforms
+    def stretch(self, x: np.ndarray, noise: np.ndarray, kept: np.ndarray, levels: np.ndarray) -> Stretch:
+        """Let simulated individuals answer, as many in one compiled go as give what ``observe`` gives one by one.
 
-    def go_on_from(self, state, interval: Interval, answers: int) -> None:
-        """Take over what the sampler's state and the interval are after so many more answers."""
-        self._policy_rng.random(answers)
-        self._state, self._posterior, self._interval = state, None, interval
+        ``noise`` is in units of its scale; ``kept`` says whose clouds to keep, ``levels`` which quantiles.
+        """
+        with self._lock:
+            most = longest(self.sampler, self.answers)
+            before = self._policy_rng.bit_generator.state
+            uniforms = self._policy_rng.random(min(most, x.size))
+            given = x[:most], noise[:most], kept[:most], levels
+            found, state, interval = stretch(self.sampler, self.policy, self._state, self._interval, uniforms, *given)
+            self._policy_rng.bit_generator.state = before
+            self._policy_rng.random(len(found.y))
+            self._state, self._posterior, self._interval = state, None, interval
+            return found
 
     def save(self, path: str | Path) -> None:
         """Save everything, in a file that `load` continues from bit for bit.
@@ -197,32 +197,21 @@ class OnlineEstimator:
         beside ``path`` and then renamed.
         """
         with self._lock:  # also while it is written: an older state must not replace a newer one
-            header, arrays = self._described()
-            archive.write(path, _FORMAT, _VERSION, header, arrays)
-
-    def _described(self) -> tuple[dict, dict[str, np.ndarray]]:
-        own_sampler = SAMPLERS.get(self.sampler.name) is not type(self.sampler)
-        header = {
-            "epsilon": self.mechanism.epsilon,
-            "delta": self.mechanism.delta or DEFAULT_DELTA,
-            "mechanism": None if self.mechanism.description is None else self.mechanism.name,
-            "family": self.family.description,
-            "prior": self.prior.description,
-            "score": None if callable(self.score) else self.score,
-            "policy": self.policy.description,
-            "sampler": {"name": None if own_sampler else self.sampler.name, "particles": self.sampler.particles}
-            | self.sampler.options,
-            "interval": self._interval,
-            "random": [rng.bit_generator.state for rng in (self._particle_rng, self._policy_rng)],
-            "state": {},
-        }
-        arrays = dict(zip(("history.y", "history.left", "history.right"), self.history.arrays, strict=True))
-        for name, value in self._state._asdict().items():
-            if isinstance(value, np.ndarray):
-                arrays[f"state.{name}"] = value
-            elif name != "history":
-                header["state"][name] = value
-        return header, arrays
+            saved_estimator.write(
+                path,
+                Parts(
+                    self.mechanism,
+                    self.family,
+                    self.prior,
+                    self.score,
+                    self.policy,
+                    self.sampler,
+                    self._state,
+                    self._interval,
+                    self._particle_rng,
+                    self._policy_rng,
+                ),
+            )
 
     @classmethod
     def load(
@@ -242,7 +231,6 @@ class OnlineEstimator:
         keep: give it again. Raises ValueError if something of your own is missing, if what you give is not what was
         saved, or if the file is damaged.
         """
-        header, arrays = archive.read(path, _FORMAT, _VERSION)
         given = {
             "mechanism": mechanism,
             "family": family,
@@ -251,119 +239,10 @@ class OnlineEstimator:
             "sampler": sampler,
             "score": score,
         }
-        # A file may hold anything: whatever goes wrong with it has one meaning, and nothing of it is used.
-        try:
-            return cls._restored(header, arrays, given)
-        except _GivenAgainError as error:
-            raise ValueError(f"{path}: {error}") from None
-        except Exception as error:
-            raise ValueError(f"{path} is damaged: {error}") from error
-
-    @classmethod
-    def _restored(cls, header: dict, arrays: dict[str, np.ndarray], given: dict) -> "OnlineEstimator":
+        parts = saved_estimator.read(path, given)
         self = object.__new__(cls)
         self._begin()
-        self.family = _given_again("family", given, header["family"], lambda known: find_family(**known))
-        self.mechanism = cls._restored_mechanism(header, given)
-        self.prior = _given_again("prior", given, header["prior"], described_prior)
-        self.score = header["score"] if given["score"] is None else given["score"]
-        saved = header["score"]
-        if saved is not None and (callable(self.score) or json.dumps(self.score) != json.dumps(saved)):
-            raise _GivenAgainError("score", str(saved))
-        if self.score is None and (header["policy"] or {}).get("name") == "pseudo_bayesian":
-            raise _GivenAgainError("score")
-        if self.score is not None:
-            score_function(self.score)
-        options = dict(header["sampler"])
-        name = options.pop("name")
-        if isinstance(given["sampler"], str):
-            raise _WrongKindError("sampler", "the class of a sampler", given["sampler"])
-        if name is not None and given["sampler"] not in (None, SAMPLERS.get(name)):
-            raise _GivenAgainError("sampler", repr(name))
-        if name is None and given["sampler"] is None:
-            raise _GivenAgainError("sampler")
-        self.sampler = find_sampler(
-            name or given["sampler"], family=self.family, mechanism=self.mechanism, prior=self.prior, **options
-        )
-        self.policy = _given_again(
-            "policy",
-            given,
-            header["policy"],
-            lambda known: described_policy(known, self.family, self.mechanism, self.score),
-        )
-        self._particle_rng, self._policy_rng = map(_generator, header["random"])
-        history = _history(*(arrays.pop(f"history.{column}") for column in ("y", "left", "right")), self)
-        values = {name.removeprefix("state."): array for name, array in arrays.items()}
-        self._state = self.sampler.restored(values | header["state"], history)
+        self.mechanism, self.family, self.prior, self.score, self.policy, self.sampler = parts[:6]
+        self._state, self._interval, self._particle_rng, self._policy_rng = parts[6:]
         self._posterior = None
-        self._interval = Interval.of(header["interval"])
         return self
-
-    @staticmethod
-    def _restored_mechanism(header: dict, given: dict) -> Mechanism:
-        name, own = header["mechanism"], given["mechanism"]
-        if name is not None:
-            known = find_mechanism(name, header["epsilon"], header["delta"])
-            if own is not None and not isinstance(own, Mechanism):
-                raise _WrongKindError("mechanism", "a Mechanism", own)
-            if own not in (None, known):
-                raise _GivenAgainError("mechanism", repr(known))
-            return known
-        if not isinstance(own, Mechanism) or own.description is not None:
-            raise _GivenAgainError("mechanism")
-        if (own.epsilon, own.delta or DEFAULT_DELTA) != (header["epsilon"], header["delta"]):
-            raise _GivenAgainError("mechanism", f"one with epsilon={header['epsilon']}, delta={header['delta']}")
-        return own
-
-
-class _GivenAgainError(ValueError):
-    """Something of the caller's own is missing, or is not what was saved."""
-
-    def __init__(self, name: str, saved: str | None = None) -> None:
-        if saved is None:
-            super().__init__(f"the saved estimator had a {name} of its own: give it again as {name}=...")
-        else:
-            super().__init__(f"the saved estimator had another {name}: {saved}")
-
-
-class _WrongKindError(_GivenAgainError):
-    """A name, say, where an object is needed."""
-
-    def __init__(self, name: str, kind: str, given) -> None:
-        ValueError.__init__(self, f"{name} must be {kind}, got {given!r}")
-
-
-def _given_again(name: str, given: dict, known, find):
-    """What the file describes or, where it describes nothing, what the caller gives."""
-    own = given[name]
-    if known is None and (not isinstance(own, _KINDS[name]) or own.description is not None):
-        raise _GivenAgainError(name)
-    if known is None:
-        return own
-    if own is not None and not isinstance(own, _KINDS[name]):
-        raise _WrongKindError(name, f"a {_KINDS[name].__name__}", own)
-    if own is not None and json.dumps(own.description) != json.dumps(known):
-        raise _GivenAgainError(name, str(known))
-    found = find(known)
-    if found is None and own is None:  # a part of it was of somebody's own
-        raise _GivenAgainError(name)
-    return own if found is None else found
-
-
-def _history(y: np.ndarray, left: np.ndarray, right: np.ndarray, estimator: OnlineEstimator) -> History:
-    """The answers of a file, if the estimator's mechanism can have given them."""
-    for name, column in (("y", y), ("left", left), ("right", right)):
-        check_array(name, column, (y.size,))
-    ordered_arrays(("left", "right"), left, right)
-    middle, width = left + (right - left) / 2, right - left
-    if y.size and not np.all(
-        estimator.mechanism.evaluate(estimator.family, y, left, right, middle, width)[:, 0] > -np.inf
-    ):
-        raise ValueError(f"it has answers that {estimator.mechanism!r} cannot give")
-    return History(y, left, right)
-
-
-def _generator(state: dict) -> np.random.Generator:
-    rng = np.random.default_rng()
-    rng.bit_generator.state = state
-    return rng

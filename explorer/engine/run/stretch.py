@@ -13,14 +13,14 @@ import numpy as np
 
 from explorer.engine.compute.compiled import kernel
 from explorer.engine.inference.posterior import moments, pick, read_off
-from explorer.engine.inference.samplers.marginal import RESAMPLE_BELOW, Marginal
+from explorer.engine.inference.samplers import Sampler
+from explorer.engine.inference.samplers.marginal import RESAMPLE_BELOW, Marginal, MarginalState
 from explorer.engine.inference.samplers.outlook import next_look
 from explorer.engine.inference.weighting import reweight
 from explorer.engine.mechanisms.interval import Interval
 from explorer.engine.mechanisms.normal_laplace import normal_laplace_total
-from explorer.engine.policy import Fixed, Oracle, PlugIn, Thompson
-from explorer.engine.policy.policy import NARROW, NARROWEST
-from explorer.engine.run.estimator import OnlineEstimator
+from explorer.engine.policy import Fixed, Oracle, PlugIn, Policy, Thompson
+from explorer.engine.policy.policy import placed_ends
 
 # How the next interval is placed.
 _SAME, _MEAN, _DRAW = 0, 1, 2
@@ -42,46 +42,50 @@ class Stretch(NamedTuple):
     log_evidence: np.ndarray
     weights: np.ndarray
 
-    def __len__(self) -> int:
-        return self.y.size
 
-
-def can_stretch(run: OnlineEstimator) -> bool:
-    """Whether this estimator's steps are plain arithmetic."""
+def can_stretch(sampler: Sampler, policy: Policy) -> bool:
+    """Whether the steps of this sampler and this policy are plain arithmetic between two moves."""
     # With more particles, the likelihood of one answer is computed in blocks, which may round otherwise.
-    simple = type(run.sampler) is Marginal and run.sampler.particles < 40_000
-    return simple and type(run.policy) in _PLACING and run.mechanism.stretches(run.family)
+    simple = type(sampler) is Marginal and sampler.particles < 40_000 and type(policy) in _PLACING
+    return simple and sampler.mechanism.stretches(sampler.family)
 
 
-def stretch(run: OnlineEstimator, x: np.ndarray, noise: np.ndarray, kept: np.ndarray, levels: np.ndarray) -> Stretch:
+def stretch(
+    sampler: Marginal,
+    policy: Policy,
+    state: MarginalState,
+    interval: Interval,
+    uniforms: np.ndarray,
+    x: np.ndarray,
+    noise: np.ndarray,
+    kept: np.ndarray,
+    levels: np.ndarray,
+) -> tuple[Stretch, MarginalState, Interval]:
     """Let individuals with these values and this noise (in units of its scale) answer until the particles must move.
 
-    The individual whose answer makes them move is the first who is left out; if all are in, nobody is.
+    ``uniforms`` are the policy's next random numbers. The individual whose answer makes the particles move is the first
+    who is left out; if all are in, nobody is. Returns what happened, and the state and the interval after that.
     """
-    most = max(1, _MOST_WORK // run.sampler.particles)
-    # Nor is the answer in after which the sampler looks around.
-    most = min(most, next_look(run.answers) - run.answers - 1)
-    x, noise, kept = x[:most], noise[:most], kept[:most]
-    state, placing = run.state, _PLACING[type(run.policy)]
-    a, b = run.policy.best if placing != _SAME else (0.0, 0.0)
+    placing = _PLACING[type(policy)]
+    a, b = policy.best if placing != _SAME else (0.0, 0.0)
     done, left, right, log_weights, weights, log_likelihood, log_evidence, *columns = _stretch(
         x,
         noise,
         kept,
-        run.coming_draws(x.size),
+        uniforms,
         levels,
-        run.mechanism.epsilon,
+        sampler.mechanism.epsilon,
         placing,
         a,
         b,
-        *run.interval,
+        *interval,
         state.particles,
         state.by_sigma,
         state.log_weights,
         state.weights,
         state.log_likelihood,
         state.log_evidence,
-        RESAMPLE_BELOW * run.sampler.particles,
+        RESAMPLE_BELOW * sampler.particles,
     )
     found = Stretch(*(column[:done] for column in columns[:-1]), columns[-1][: int(np.count_nonzero(kept[:done]))])
     history = state.history
@@ -95,8 +99,13 @@ def stretch(run: OnlineEstimator, x: np.ndarray, noise: np.ndarray, kept: np.nda
             log_evidence=float(log_evidence),
             history=history,
         )
-    run.go_on_from(state, Interval(float(left), float(right)), done)
-    return found
+    return found, state, Interval(float(left), float(right))
+
+
+def longest(sampler: Marginal, answers: int) -> int:
+    """How many answers a stretch may hold after so many, so that a run can be stopped between two stretches."""
+    # Nor is the answer in after which the sampler looks around.
+    return min(max(1, _MOST_WORK // sampler.particles), next_look(answers) - answers - 1)
 
 
 @kernel
@@ -155,9 +164,6 @@ def _stretch(
             m, c = mean[0], mean[1]
             if placing == _DRAW:
                 m, c = pick(particles, weights, by_mu, uniforms[t])
-            left, right = m + c * a, m + c * b
-            if not right - left > NARROW * abs(m):
-                reach = max(NARROW * abs(m), NARROWEST)
-                left, right = m - reach, m + reach
+            left, right = placed_ends(m, c, a, b)
     columns = answers, lefts, rights, means, sds, quantiles, sizes, evidences, clouds
     return (done, left, right, log_weights, weights, log_likelihood, log_evidence, *columns)
