@@ -5,7 +5,10 @@ import os
 
 import panel as pn
 
-from explorer.views.dashboard import Dashboard
+from explorer import extensions
+
+extensions.load()  # before the page is made, whose controls list what is registered
+from explorer.views.dashboard import Dashboard  # noqa: E402
 
 pn.extension()
 search = pn.state.location.search if pn.state.location else ""

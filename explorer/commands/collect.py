@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from explorer.commands.options import check_out, family_of, settle, settle_delta
+from explorer.commands.options import Listed, check_out, family_of, settle, settle_delta
 from explorer.commands.printing import SHOWN, print_json, print_table
 from explorer.io.answer_file import LEVELS, AnswerFile, Row
 
@@ -42,9 +42,9 @@ def add(commands) -> None:
         help="of a CSV file: names of columns, or a person's already (auto: as it looks)",
     )
     add("--epsilon", type=float, required=True, metavar="E", help="privacy level of each answer")
-    add("--mechanism", default="laplace", metavar="NAME", help="laplace, gaussian, randomized_response, piecewise")
+    add("--mechanism", default="laplace", metavar="NAME", help=Listed("MECHANISMS", "laplace"))
     add("--delta", type=float, metavar="D", help="delta of the gaussian mechanism (1e-5)")
-    add("--family", default="normal", metavar="NAME", help="the population's family (normal)")
+    add("--family", default="normal", metavar="NAME", help=Listed("FAMILIES", "normal", "the population's family: "))
     add("--df", type=float, metavar="DF", help="degrees of freedom of student_t (default 5)")
     add(
         "--expect",
@@ -56,7 +56,7 @@ def add(commands) -> None:
     )
     add("--most", type=int, default=10_000, metavar="K", help="ask so many people at most, drawn at random (10000)")
     add("--particles", type=int, default=1000, metavar="N", help="particles of the sampler (1000)")
-    add("--score", default="mu", metavar="NAME", help="what intervals maximise (mu)")
+    add("--score", default="mu", metavar="NAME", help=Listed("SCORES", "mu", "what intervals maximise: "))
     add("--width", type=float, metavar="W", help="say how many people a 95 percent interval of mu this narrow took")
     add("--public", action="store_true", help="the data are public: also print the estimate without privacy")
     add(

@@ -5,7 +5,7 @@ import csv
 import io
 from pathlib import Path
 
-from explorer.commands.options import check_file, family_of, new_file, settle, settle_delta
+from explorer.commands.options import Listed, check_file, family_of, new_file, settle, settle_delta
 from explorer.commands.printing import print_json, print_table
 
 EPSILONS = (0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
@@ -34,13 +34,19 @@ def add(commands) -> None:
         "for a population with mu = 0 and sigma = 1. For others: [mu + a sigma, mu + b sigma], divided by sigma^2.",
     )
     fisher.add_argument("--epsilon", type=float, nargs="+", default=EPSILONS, metavar="E", help="privacy levels")
-    fisher.add_argument("--mechanism", nargs="+", default=["laplace"], metavar="NAME", help="mechanisms, or 'all'")
-    fisher.add_argument("--family", default="normal", metavar="NAME", help="the population's family")
+    fisher.add_argument(
+        "--mechanism",
+        nargs="+",
+        default=["laplace"],
+        metavar="NAME",
+        help=Listed("MECHANISMS", "laplace", "mechanisms, or 'all': "),
+    )
+    fisher.add_argument(
+        "--family", default="normal", metavar="NAME", help=Listed("FAMILIES", "normal", "the population's family: ")
+    )
     fisher.add_argument("--df", type=float, metavar="DF", help="degrees of freedom of student_t (default 5)")
     fisher.add_argument("--delta", type=float, metavar="D", help="delta of the gaussian mechanism (default 1e-5)")
-    fisher.add_argument(
-        "--score", default="mu", metavar="NAME", help="what to maximise: mu, sigma, trace, det, mu|sigma"
-    )
+    fisher.add_argument("--score", default="mu", metavar="NAME", help=Listed("SCORES", "mu", "what to maximise: "))
     fisher.add_argument(
         "--interval", type=float, nargs=2, metavar=("A", "B"), help="use this interval, not the best one"
     )

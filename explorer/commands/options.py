@@ -9,6 +9,21 @@ from pathlib import Path
 from typing import BinaryIO
 
 
+class Listed(str):
+    """Help that lists what is registered, found when it is printed: to look it up loads the engine."""
+
+    def __new__(cls, registry: str, default: str, before: str = ""):
+        made = super().__new__(cls, f"{before}{default} (default), ...")
+        made.registry, made.default, made.before = registry, default, before
+        return made
+
+    def found(self) -> str:
+        import explorer as ex
+
+        names = [f"{name} (default)" if name == self.default else name for name in getattr(ex, self.registry)]
+        return self.before + ", ".join(names)
+
+
 def add_work(parser: argparse.ArgumentParser) -> None:
     """What all that takes long has in common."""
     parser.add_argument("--seed", type=int, default=1, metavar="K", help="of all random numbers (1)")

@@ -4,8 +4,10 @@ import argparse
 import math
 import re
 
+from explorer import extensions
 from explorer.commands import audit, collect, fisher, reproduce, serve, simulate, study
 from explorer.commands.console import one_line
+from explorer.commands.options import Listed
 
 _COMMANDS = (fisher, simulate, study, reproduce, audit, collect, serve)
 
@@ -25,6 +27,10 @@ class _Parser(argparse.ArgumentParser):
         return super().add_argument(*names, **options)
 
     def print_help(self, file=None) -> None:
+        for action in self._actions:
+            if isinstance(action.help, Listed):
+                extensions.load()
+                action.help = action.help.found()
         print(self.format_help(), end="", file=file)  # argparse's own does not tell if it could not be written
 
     def error(self, message: str):

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Sequence
 
+from explorer import extensions
 from explorer.commands import console, interruption
 
 #: What the caller can mend. Anything else is a fault of the program, and shows where.
@@ -38,6 +39,7 @@ def _carry_out(arguments: Sequence[str] | None) -> int:
             return 2
         who = f"explorer {options.command}"
         options.from_shell = arguments is None
+        extensions.load()
         check_sizes(options)
         return options.run(options)
     except Exception as error:

@@ -4,7 +4,7 @@ import argparse
 import sys
 
 from explorer.commands.limits import check_held, check_population
-from explorer.commands.options import check_file, family_of, not_written, settle, settle_delta
+from explorer.commands.options import Listed, check_file, family_of, not_written, settle, settle_delta
 from explorer.commands.printing import SHOWN, print_json, print_table
 
 #: Options that ``explorer.simulate`` takes as they are.
@@ -29,12 +29,12 @@ def add(commands) -> None:
         "--mechanism",
         default="laplace",
         metavar="NAME",
-        help="laplace (default), gaussian, randomized_response, piecewise",
+        help=Listed("MECHANISMS", "laplace"),
     )
     add("--delta", type=float, metavar="D", help="delta of the gaussian mechanism (default 1e-5)")
-    add("--family", default="normal", metavar="NAME", help="normal (default), student_t, logistic, laplace, gumbel")
+    add("--family", default="normal", metavar="NAME", help=Listed("FAMILIES", "normal"))
     add("--df", type=float, metavar="DF", help="degrees of freedom of student_t (default 5)")
-    add("--sampler", default="marginal", metavar="NAME", help="marginal (default), resample_move, grid, gradient")
+    add("--sampler", default="marginal", metavar="NAME", help=Listed("SAMPLERS", "marginal"))
     add("--particles", type=int, metavar="N", help="particles of the sampler (default 1000)")
     add("--resampling", metavar="NAME", help="of resample_move: multinomial, systematic, stratified, residual")
     add("--subset", type=int, metavar="K", help="of resample_move: move only so many latent values in a step")
@@ -42,13 +42,13 @@ def add(commands) -> None:
         "--policy",
         default="thompson",
         metavar="NAME",
-        help="thompson (default), plug_in, pseudo_bayesian, fixed, oracle",
+        help=Listed("POLICIES", "thompson"),
     )
     add(
         "--score",
         default="mu",
         metavar="NAME",
-        help="what intervals maximise: mu (default), sigma, trace, det, mu|sigma",
+        help=Listed("SCORES", "mu", "what intervals maximise: "),
     )
     add(
         "--first-interval", type=float, nargs=2, metavar=("L", "R"), help="the first interval (default: from the prior)"

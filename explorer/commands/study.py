@@ -5,7 +5,7 @@ import math
 from pathlib import Path
 
 from explorer.commands.limits import RUNS, check_held, check_population
-from explorer.commands.options import add_work, settle, settle_delta, settle_work
+from explorer.commands.options import Listed, add_work, settle, settle_delta, settle_work
 from explorer.commands.printing import bar, print_json, print_table, told_failures
 
 _STUDY_COLUMNS = {
@@ -40,15 +40,27 @@ def add(commands) -> None:
     add = study.add_argument
     add("--epsilon", type=float, nargs="+", default=(1, 2, 5, 10), metavar="E", help="privacy levels (1 2 5 10)")
     add("--method", nargs="+", default=["adaptive", "fixed"], metavar="NAME", help="methods (adaptive fixed)")
-    add("--mechanism", nargs="+", default=["laplace"], metavar="NAME", help="mechanisms (laplace)")
-    add("--family", nargs="+", default=["normal"], metavar="NAME", help="families of the population (normal)")
+    add(
+        "--mechanism",
+        nargs="+",
+        default=["laplace"],
+        metavar="NAME",
+        help=Listed("MECHANISMS", "laplace", "mechanisms: "),
+    )
+    add(
+        "--family",
+        nargs="+",
+        default=["normal"],
+        metavar="NAME",
+        help=Listed("FAMILIES", "normal", "families of the population: "),
+    )
     add("-n", "--n", type=int, nargs="+", default=[1000], metavar="N", help="individuals (1000)")
     add("--particles", type=int, nargs="+", metavar="N", help="particles of the samplers (1000)")
     add("--replicates", type=int, default=30, metavar="K", help="of each combination (30)")
     add("--mu", type=float, metavar="M", help="the population's location (50)")
     add("--sigma", type=float, metavar="S", help="the population's scale (sqrt 10)")
     add("--prior-draws", action="store_true", help="draw mu and sigma from the prior, anew for each replicate")
-    add("--score", default="mu", metavar="NAME", help="what intervals maximise (mu)")
+    add("--score", default="mu", metavar="NAME", help=Listed("SCORES", "mu", "what intervals maximise: "))
     add("--delta", type=float, metavar="D", help="delta of the gaussian mechanism (1e-5)")
     add("--iterations", type=int, metavar="K", help="of the batch methods, mhaar and metropolis (10000)")
     add("--out", default="study", metavar="FOLDER", help="keeps the replicates, and gets the tables (study)")

@@ -20,6 +20,7 @@ from contextlib import suppress
 
 import numpy as np
 
+from explorer import extensions
 from explorer.engine.compute.arguments import one_of
 from explorer.engine.compute.threads import Stopped
 from explorer.engine.inference.priors import SemiConjugatePrior, described_prior
@@ -166,6 +167,7 @@ def main() -> None:
     rows = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # whatever else is printed does not get between the rows
     threading.Thread(target=_end_with, args=[os.getppid()], daemon=True).start()
+    extensions.load()
     with suppress(BrokenPipeError):
         for line in sys.stdin:
             print(json.dumps(run(json.loads(line))), file=rows, flush=True)

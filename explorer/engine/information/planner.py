@@ -48,13 +48,14 @@ def plan(
     n: int | None = None,
     epsilon: float | None = None,
     family: str | Family = "normal",
-    mechanisms: Sequence[str] = tuple(MECHANISMS),
+    mechanisms: Sequence[str] | None = None,
     delta: float = DEFAULT_DELTA,
 ) -> list[Option]:
     """How to know mu to ``standard_error`` in a population whose sigma is about this, the best way first.
 
     Give ``n``, the people there are: the smallest epsilon for each mechanism, the most private one first. Or give
-    ``epsilon``: the fewest people for each, the one with the fewest first. A mechanism that cannot do it is left out.
+    ``epsilon``: the fewest people for each, the one with the fewest first. A mechanism that cannot do it is left out;
+    ``mechanisms`` are all that there are, if None.
     """
     error, sigma = positive("standard_error", standard_error), positive("sigma", sigma)
     if not sigma / error <= MOST_EXACT:
@@ -63,7 +64,10 @@ def plan(
         )
     if (n is None) == (epsilon is None):
         raise ValueError("give either n or epsilon: the other one is what is planned")
-    population, names = find_family(family), [one_of("mechanism", name, MECHANISMS) for name in mechanisms]
+    population, names = (
+        find_family(family),
+        [one_of("mechanism", name, MECHANISMS) for name in mechanisms or MECHANISMS],
+    )
     if epsilon is not None:
         epsilon = positive("epsilon", epsilon)
         options = (_with_epsilon(name, epsilon, error, sigma, population, delta) for name in names)
