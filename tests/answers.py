@@ -30,7 +30,7 @@ class Answers(NamedTuple):
 def answers(epsilon: float, mechanism: str, n: int, family: str = "normal", first_away: float = 0.0) -> Answers:
     """``n`` answers; the first interval lies ``first_away`` sigmas off, the others come closer and closer."""
     chosen, mech = ex.family(family), ex.mechanism(mechanism, epsilon)
-    a, b, _ = ex.best_interval(epsilon, chosen, mech)
+    a, b, _ = ex.best_interval(epsilon, family=chosen, mechanism=mech)
     rng = np.random.default_rng(1)
     rows = []
     for t in range(n):

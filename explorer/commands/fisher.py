@@ -101,7 +101,7 @@ def _row(options: argparse.Namespace, family, mechanism) -> dict:
         "epsilon": epsilon,
         "delta": mechanism.delta,
         "score_name": options.score,
-        "best_ldp_mu_mu": ex.best_ldp(epsilon, family).value,
+        "best_ldp_mu_mu": ex.best_ldp(epsilon, family=family).value,
     }
     try:
         interval = options.interval or ex.best_interval(

@@ -162,12 +162,12 @@ class DataCollection(Computation):
         low, high = self.expected
         return OnlineEstimator(
             now.epsilon,
-            now.chosen_mechanism,
-            now.chosen_family,
-            now.particles,
-            now.policy,
-            now.score,
-            now.sampler,
+            mechanism=now.chosen_mechanism,
+            family=now.chosen_family,
+            particles=now.particles,
+            policy=now.policy,
+            score=now.score,
+            sampler=now.sampler,
             prior=SemiConjugatePrior.expecting(low, high),
             best=now.interval_by_hand,
         )

@@ -49,7 +49,9 @@ class EpsilonCurve(Computation):
             rows = []
             for epsilon in EPSILONS:
                 try:
-                    best = best_interval(epsilon, family, find_mechanism(name, epsilon, delta), score)
+                    best = best_interval(
+                        epsilon, family=family, mechanism=find_mechanism(name, epsilon, delta), score=score
+                    )
                 except NoBestIntervalError:
                     best = (np.nan, np.nan, np.nan)
                 rows.append((epsilon, *best))

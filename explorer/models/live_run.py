@@ -105,7 +105,7 @@ class LiveRun(Computation):
 
         def run(changes: dict, interval: tuple[float, float], report: Callable[[float], None] | None = None) -> Run:
             trace = _simulate(settings | changes, report)
-            matrix = fisher_information(*interval, mechanism.epsilon, family, mechanism)
+            matrix = fisher_information(*interval, mechanism.epsilon, mechanism=mechanism, family=family)
             clouds = (cloud_picture(trace, column, window[column]) for column in (0, 1))
             return Run(trace, *clouds, sigma / np.sqrt(np.arange(1, len(trace) + 1) * matrix[0, 0]))
 

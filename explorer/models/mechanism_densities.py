@@ -72,11 +72,13 @@ class MechanismDensities(Computation):
         values = tuple(mu + sigma * side for side in (self.first, self.second))
 
         def results():
-            a, b = by_hand or best_interval(mechanism.epsilon, family, mechanism, score)[:2]
+            a, b = by_hand or best_interval(mechanism.epsilon, family=family, mechanism=mechanism, score=score)[:2]
             interval = Interval(mu + sigma * a, mu + sigma * b)
             discrete = mechanism.answers is not None
             y = np.array(mechanism.answers) if discrete else _axis(mechanism, interval)
-            density = np.exp(log_likelihood(y, mu, sigma, *interval, mechanism.epsilon, family, mechanism))
+            density = np.exp(
+                log_likelihood(y, mu, sigma, *interval, mechanism.epsilon, mechanism=mechanism, family=family)
+            )
             given = tuple(mechanism.density(y, value, interval) for value in values)
             cut = [interval.midpoint] * 2 if mechanism.by_midpoint else list(interval)
             atoms = float(family.cdf((cut[0] - mu) / sigma)), float(family.sf((cut[1] - mu) / sigma))

@@ -45,7 +45,9 @@ class MonteCarlo(Computation):
         """The exact score at 200 half-widths."""
         now = self.experiment
         half = np.linspace(0, now.limit, 201)[1:]
-        matrices = fisher_information(-half, half, now.epsilon, now.chosen_family, now.chosen_mechanism)
+        matrices = fisher_information(
+            -half, half, now.epsilon, family=now.chosen_family, mechanism=now.chosen_mechanism
+        )
         return half, score_function(now.score)(matrices)
 
     def work(self):
@@ -60,7 +62,14 @@ class MonteCarlo(Computation):
             for k, h in enumerate(chosen):
                 stop_if_asked()
                 found = monte_carlo_information(
-                    -h, h, mechanism.epsilon, family, mechanism, answers, samples, seed=seed + k
+                    -h,
+                    h,
+                    mechanism.epsilon,
+                    family=family,
+                    mechanism=mechanism,
+                    answers=answers,
+                    samples=samples,
+                    seed=seed + k,
                 )
                 rows.append((h, float(sc(found.value)), _error(sc, found)))
                 self.report(len(rows) / chosen.size)

@@ -71,7 +71,7 @@ class Planning(Computation):
         given = (now.epsilon, None) if self.given == "epsilon" else (None, self.people)
 
         def results():
-            options = plan(error, sigma, given[1], given[0], family, delta=delta)
+            options = plan(error, sigma, n=given[1], epsilon=given[0], family=family, delta=delta)
             wanted = (sigma / error) ** 2
             without = wanted / float(classical_information(family)[0, 0])
             people = {}
@@ -90,7 +90,9 @@ def _informations(name: str, family: Family, delta: float) -> np.ndarray:
 
     def value(epsilon: float) -> float:
         try:
-            return best_interval(epsilon, family, find_mechanism(name, epsilon, delta), PLANNED_SCORE).value
+            return best_interval(
+                epsilon, family=family, mechanism=find_mechanism(name, epsilon, delta), score=PLANNED_SCORE
+            ).value
         except NoBestIntervalError:
             return np.nan
 

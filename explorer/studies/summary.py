@@ -65,6 +65,6 @@ def _efficiency(row: dict, good: pd.DataFrame) -> float:
     if row["delta"] > 0 or len(good) < 2:
         return np.nan
     shape = {} if np.isnan(row["df"]) else {"df": row["df"]}
-    best = best_ldp(row["real_epsilon"], find_family(row["family"], **shape)).value
+    best = best_ldp(row["real_epsilon"], family=find_family(row["family"], **shape)).value
     standardised = (good["mu"] - good["true_mu"]) / good["true_sigma"]
     return float(row["n"] * standardised.var(ddof=1) * best)

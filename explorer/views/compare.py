@@ -288,6 +288,6 @@ def _limits(found: pd.DataFrame) -> list[tuple[float, float]]:
     shape = {} if np.isnan(first["df"]) else {"df": first["df"]}
     population = family(first["family"], **shape)
     return [
-        (_place(epsilon), first["true_sigma"] / np.sqrt(first["n"] * best_ldp(epsilon, population).value))
+        (_place(epsilon), first["true_sigma"] / np.sqrt(first["n"] * best_ldp(epsilon, family=population).value))
         for epsilon in sorted(found["epsilon"].unique())
     ]

@@ -10,7 +10,7 @@ from explorer.engine.run.collection import _drawn, people_needed
 
 def estimator(mechanism="piecewise", epsilon=4.0, **settings):
     prior = ex.SemiConjugatePrior.expecting(0, 100)
-    return ex.OnlineEstimator(epsilon, mechanism, prior=prior, particles=300, **settings)
+    return ex.OnlineEstimator(epsilon, mechanism=mechanism, prior=prior, particles=300, **settings)
 
 
 def test_everybody_is_asked_once_and_forgotten(monkeypatch):

@@ -42,7 +42,7 @@ def collect(estimator, count, seed=1, mu=5.0, sigma=2.0):
 @pytest.mark.parametrize("sampler", ex.SAMPLERS)
 @pytest.mark.parametrize("mechanism", ex.MECHANISMS)
 def test_impossible_answers_are_refused_and_change_nothing(sampler, mechanism):
-    estimator = collect(ex.OnlineEstimator(2.0, mechanism, sampler=sampler, particles=50, seed=1), 3)
+    estimator = collect(ex.OnlineEstimator(2.0, mechanism=mechanism, sampler=sampler, particles=50, seed=1), 3)
     before = fingerprint(estimator)
     wrong = [math.nan, math.inf, -math.inf, "3", None, [1.0, 2.0]]
     if mechanism == "randomized_response":
@@ -237,7 +237,7 @@ def test_a_handful_of_particles_survives(sampler, particles):
 @pytest.mark.parametrize("mechanism", ["laplace", "gaussian"])
 def test_weights_that_would_underflow(sampler, mechanism):
     """Answers whose density is e^-5000 under every particle still tell particles apart."""
-    estimator = ex.OnlineEstimator(2.0, mechanism, sampler=sampler, particles=200, seed=1)
+    estimator = ex.OnlineEstimator(2.0, mechanism=mechanism, sampler=sampler, particles=200, seed=1)
     scale = estimator.mechanism.scale(ex.Interval(0, 1))
     y = 5000 * scale if mechanism == "laplace" else 100 * scale
     for _ in range(3):

@@ -164,6 +164,6 @@ def test_degrees_of_freedom_outside_their_range_are_told(df):
 def test_degrees_of_freedom_at_the_ends_of_their_range(df):
     family = ex.family("student_t", df=df)
     for mechanism in ex.MECHANISMS:
-        assert np.isfinite(ex.best_interval(2.0, family, mechanism).value)
+        assert np.isfinite(ex.best_interval(2.0, family=family, mechanism=mechanism).value)
     trace = ex.simulate(n=10, particles=50, family=family, seed=1)
     assert np.isfinite(trace.log_evidence[-1])

@@ -53,9 +53,9 @@ def brute_force(a, b, epsilon, name, mech_name, mu=0.0, sigma=1.0):
         cuts = np.array(sorted(cut for cut in cuts if low <= cut <= high))
         half = np.diff(cuts)[:, None] / 2
         y, weight = (cuts[:-1, None] + half * (1 + NODES)).ravel(), (half * WEIGHTS).ravel()
-    arguments = (y, mu, sigma, *interval, epsilon, chosen, mech)
-    score = log_likelihood_gradient(*arguments)
-    return np.einsum("n,ni,nj->ij", weight * np.exp(log_likelihood(*arguments)), score, score)
+    arguments, chosen = (y, mu, sigma, *interval, epsilon), {"family": chosen, "mechanism": mech}
+    score = log_likelihood_gradient(*arguments, **chosen)
+    return np.einsum("n,ni,nj->ij", weight * np.exp(log_likelihood(*arguments, **chosen)), score, score)
 
 
 @pytest.mark.parametrize("mech_name", MECHANISMS)
@@ -65,7 +65,7 @@ def test_information_is_the_integral_of_the_squared_score(name, mech_name):
     for epsilon in (0.1, 1.0, 6.0):
         a = rng.uniform(-3, 1)
         b = a + np.exp(rng.uniform(-3, 1.5))
-        exact = fisher_information(a, b, epsilon, name, mech_name)
+        exact = fisher_information(a, b, epsilon, family=name, mechanism=mech_name)
         np.testing.assert_allclose(
             exact, brute_force(a, b, epsilon, name, mech_name), rtol=1e-8, atol=1e-9 * exact.max()
         )
@@ -76,7 +76,9 @@ def test_information_is_the_integral_of_the_squared_score(name, mech_name):
 def test_theorem_3_information_scales_with_the_population(name, mech_name):
     """F at (m, c) for [m + a c, m + b c] is F at (0, 1) for [a, b], divided by c^2."""
     moved = brute_force(-0.4, 1.1, 2.0, name, mech_name, mu=50.0, sigma=3.0)
-    np.testing.assert_allclose(moved * 9, fisher_information(-0.4, 1.1, 2.0, name, mech_name), rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(
+        moved * 9, fisher_information(-0.4, 1.1, 2.0, family=name, mechanism=mech_name), rtol=1e-8, atol=1e-10
+    )
 
 
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 5.0, 20.0])
@@ -107,25 +109,27 @@ def test_without_privacy_it_is_the_classical_information(name):
     entries = ([0, 0, 1], [0, 1, 1])
     np.testing.assert_allclose(classical_information(name)[entries], CLASSICAL[name], atol=1e-12)
     wide = 100 if name == "student_t" else 40
-    by_window = fisher_information(-wide, wide, 200.0, name, "piecewise")[entries]
+    by_window = fisher_information(-wide, wide, 200.0, family=name, mechanism="piecewise")[entries]
     np.testing.assert_allclose(by_window, CLASSICAL[name], atol=3e-5)
     # Laplace noise vanishes only as 1/epsilon, and a kinked density feels it most
     for epsilon, tolerance in ((1e4, 3e-2), (1e5, 3e-3)):
-        by_noise = fisher_information(-wide, wide, epsilon, name, "laplace")[entries]
+        by_noise = fisher_information(-wide, wide, epsilon, family=name, mechanism="laplace")[entries]
         np.testing.assert_allclose(by_noise, CLASSICAL[name], atol=tolerance)
 
 
 @pytest.mark.parametrize("epsilon", [100.0, 1e3, 3e3, 3.3e3, 1e4, 1e5, 1e6])
 def test_a_normal_population_with_normal_noise_and_no_clipping_is_known_exactly(epsilon):
     variance = 1 + mechanism("gaussian", epsilon).scale(Interval(-9, 9)) ** 2
-    matrix = fisher_information(-9, 9, epsilon, "normal", "gaussian")
+    matrix = fisher_information(-9, 9, epsilon, family="normal", mechanism="gaussian")
     np.testing.assert_allclose(matrix, [[1 / variance, 0], [0, 2 / variance**2]], rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("mech_name", MECHANISMS)
 @pytest.mark.parametrize("name", FAMILIES)
 def test_with_all_privacy_nothing_is_left(name, mech_name):
-    matrices = [fisher_information(-1.0, 1.5, epsilon, name, mech_name) for epsilon in (1e-1, 1e-2, 1e-3)]
+    matrices = [
+        fisher_information(-1.0, 1.5, epsilon, family=name, mechanism=mech_name) for epsilon in (1e-1, 1e-2, 1e-3)
+    ]
     traces = [np.trace(matrix) for matrix in matrices]
     assert traces[2] < 1e-6
     # F falls as epsilon^2
@@ -136,8 +140,10 @@ def test_with_all_privacy_nothing_is_left(name, mech_name):
 @pytest.mark.parametrize("mech_name", MECHANISMS)
 @pytest.mark.parametrize("epsilon", [1.0, 2.0, 5.0, 10.0])
 def test_the_papers_monte_carlo_agrees_within_its_own_error(epsilon, mech_name):
-    estimate = monte_carlo_information(-0.6, 0.9, epsilon, "normal", mech_name, answers=1000, samples=10_000, seed=3)
-    exact = fisher_information(-0.6, 0.9, epsilon, "normal", mech_name)
+    estimate = monte_carlo_information(
+        -0.6, 0.9, epsilon, family="normal", mechanism=mech_name, answers=1000, samples=10_000, seed=3
+    )
+    exact = fisher_information(-0.6, 0.9, epsilon, family="normal", mechanism=mech_name)
     bias = (classical_information() - exact) / 10_000  # of the squared noise in each gradient
     assert np.all(np.abs(estimate.value - bias - exact) < 4 * estimate.standard_error)
     assert np.all(estimate.standard_error < 0.2 * exact.max())
@@ -146,8 +152,8 @@ def test_the_papers_monte_carlo_agrees_within_its_own_error(epsilon, mech_name):
 @pytest.mark.parametrize("samples", [300, 3000])
 def test_the_papers_monte_carlo_is_biased_upwards_by_a_known_amount(samples):
     """Where an answer tells little, the squared noise of the gradients is most of what it estimates."""
-    exact = fisher_information(-0.6, 0.9, 1.0, "normal", "gaussian")[1, 1]
-    estimate = monte_carlo_information(-0.6, 0.9, 1.0, "normal", "gaussian", samples=samples, seed=5)
+    exact = fisher_information(-0.6, 0.9, 1.0, family="normal", mechanism="gaussian")[1, 1]
+    estimate = monte_carlo_information(-0.6, 0.9, 1.0, family="normal", mechanism="gaussian", samples=samples, seed=5)
     excess = (estimate.value[1, 1] - exact) * samples / (classical_information()[1, 1] - exact)
     assert excess == pytest.approx(1, abs=0.15)
     assert estimate.value[1, 1] > 2 * exact
@@ -172,11 +178,11 @@ def test_monte_carlo_is_reproducible():
 @example(-1.0, 2.0, 200.0, "piecewise", "normal")
 @example(3.0, 1.0, 60.0, "piecewise", "normal")
 def test_information_is_never_negative_and_never_more_than_without_privacy(a, width, epsilon, mech_name, name):
-    matrix = fisher_information(a, a + width, epsilon, name, mech_name)
+    matrix = fisher_information(a, a + width, epsilon, family=name, mechanism=mech_name)
     assert np.all(np.linalg.eigvalsh(matrix) >= -1e-12 * matrix.max())
     assert np.all(np.linalg.eigvalsh(classical_information(name) - matrix) >= -1e-9)
     if name != "gumbel":
-        mirror = fisher_information(-(a + width), -a, epsilon, name, mech_name)
+        mirror = fisher_information(-(a + width), -a, epsilon, family=name, mechanism=mech_name)
         np.testing.assert_allclose(mirror, matrix * [[1, -1], [-1, 1]], rtol=1e-6, atol=1e-10 * matrix.max())
 
 
@@ -193,7 +199,9 @@ def test_piecewise_without_privacy_still_clips(name):
     for end, mass in ((a, chosen.cdf(a)), (b, chosen.sf(b))):
         limit += np.outer([1, end], [1, end]) * chosen.pdf(end) ** 2 / mass
     for epsilon in (60.0, 100.0, 500.0):
-        np.testing.assert_allclose(fisher_information(a, b, epsilon, name, "piecewise"), limit, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(
+            fisher_information(a, b, epsilon, family=name, mechanism="piecewise"), limit, rtol=1e-9, atol=1e-12
+        )
 
 
 @pytest.mark.parametrize("mech_name", MECHANISMS)
@@ -201,8 +209,8 @@ def test_many_intervals_shared_among_threads_are_the_same_to_the_bit(mech_name):
     rng = np.random.default_rng(21)
     a = rng.normal(0, 1, 300)
     b = a + rng.exponential(1.0, 300)
-    together = fisher_information(a, b, 1.5, "gumbel", mech_name)
-    alone = [fisher_information(*pair, 1.5, "gumbel", mech_name) for pair in zip(a, b, strict=True)]
+    together = fisher_information(a, b, 1.5, family="gumbel", mechanism=mech_name)
+    alone = [fisher_information(*pair, 1.5, family="gumbel", mechanism=mech_name) for pair in zip(a, b, strict=True)]
     np.testing.assert_array_equal(together, alone)
 
 
@@ -234,19 +242,21 @@ def test_no_interval_beats_the_best_one(name, mech_name, score):
     for epsilon in (0.7, 4.0, 10.0):
         if score == "det" and mech_name == "randomized_response":
             with pytest.raises(ValueError, match="score must differ from 0 for some interval"):
-                best_interval(epsilon, name, mech_name, score)
+                best_interval(epsilon, family=name, mechanism=mech_name, score=score)
             continue
-        best = best_interval(epsilon, name, mech_name, score)
+        best = best_interval(epsilon, family=name, mechanism=mech_name, score=score)
         sc = score_function(score)
-        assert sc(fisher_information(best.a, best.b, epsilon, name, mech_name)) == pytest.approx(best.value, rel=1e-12)
+        assert sc(fisher_information(best.a, best.b, epsilon, family=name, mechanism=mech_name)) == pytest.approx(
+            best.value, rel=1e-12
+        )
         a = rng.normal(0, 2, 4000)
         b = a + np.exp(rng.uniform(-6, 4.5, 4000))
-        rivals = sc(fisher_information(a, b, epsilon, name, mech_name))
+        rivals = sc(fisher_information(a, b, epsilon, family=name, mechanism=mech_name))
         assert rivals.max() <= best.value * (1 + 1e-9)
         # and it is a stationary point, to the eye of a small simplex around it
         width = best.b - best.a
         around = [(best.a + i * 1e-3 * width, best.b + j * 1e-3 * width) for i in (-1, 0, 1) for j in (-1, 0, 1)]
-        near = sc(fisher_information(*np.transpose(around), epsilon, name, mech_name))
+        near = sc(fisher_information(*np.transpose(around), epsilon, family=name, mechanism=mech_name))
         assert near.max() <= best.value * (1 + 1e-12)
 
 
@@ -309,7 +319,7 @@ def test_no_mechanism_over_all_sets_of_values_beats_the_best_partition(chosen, e
     sets = (np.arange(1, 2047)[:, None] >> np.arange(11)) & 1
     best = best_partition(mass, score, epsilon).value
     assert programme(mass, score, sets, epsilon) == pytest.approx(best, rel=1e-7)
-    assert best <= best_ldp(epsilon, chosen).value * (1 + 1e-5)
+    assert best <= best_ldp(epsilon, family=chosen).value * (1 + 1e-5)
 
 
 @pytest.mark.parametrize("epsilon", [1.0, 3.0, 5.0])
@@ -322,15 +332,15 @@ def test_no_mechanism_over_ranges_of_fine_cells_beats_the_best_partition(name, e
     sets = ((first[:, None] <= cell) & (cell < last[:, None]))[(first > 0) | (last < 50)].astype(int)
     best = best_partition(mass, score, epsilon).value
     assert programme(mass, score, sets, epsilon) == pytest.approx(best, rel=1e-7)
-    assert 0.97 * best_ldp(epsilon, name).value <= best <= best_ldp(epsilon, name).value * (1 + 1e-5)
+    assert 0.97 * best_ldp(epsilon, family=name).value <= best <= best_ldp(epsilon, family=name).value * (1 + 1e-5)
 
 
 @pytest.mark.parametrize("chosen", [*map(family, FAMILIES), family("student_t", df=0.5), family("student_t", df=1)])
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 3.0, 10.0, 18.0, 50.0])
 def test_none_of_our_mechanisms_beats_the_best_one_found(epsilon, chosen):
-    best = best_ldp(epsilon, chosen).value
+    best = best_ldp(epsilon, family=chosen).value
     for name in ("laplace", "randomized_response", "piecewise"):
-        assert best_interval(epsilon, chosen, name).value <= best * (1 + 1e-12)
+        assert best_interval(epsilon, family=chosen, mechanism=name).value <= best * (1 + 1e-12)
     assert best <= classical_information(chosen)[0, 0] * (1 + 1e-12)
 
 

@@ -61,7 +61,7 @@ def chosen_family(name):
 @example(("gumbel", mechanism("piecewise", 50.0), 0.3, 0.0, 1.0, -1.0, 1.0))
 def test_log_likelihood_agrees_with_mpmath(case):
     name, mech, *arguments = case
-    value = log_likelihood(*arguments, mech.epsilon, chosen_family(name), mech)
+    value = log_likelihood(*arguments, mech.epsilon, family=chosen_family(name), mechanism=mech)
     expected = truth(name, mech, *arguments)
     # 1e-10 relative in p, and where log p is so large that its own last digits are coarser, those
     assert abs(float(mp.mpf(float(value)) - expected)) <= 1e-10 + 2e-15 * abs(float(expected))
@@ -71,7 +71,7 @@ def test_log_likelihood_agrees_with_mpmath(case):
 @given(cases())
 def test_gradient_agrees_with_mpmath_differentiation(case):
     name, mech, y, mu, sigma, left, right = case
-    value = log_likelihood_gradient(y, mu, sigma, left, right, mech.epsilon, chosen_family(name), mech)
+    value = log_likelihood_gradient(y, mu, sigma, left, right, mech.epsilon, family=chosen_family(name), mechanism=mech)
     step = mp.mpf(10) ** -9  # relative to sigma; mpmath's 50 digits leave 30 for the difference quotient
     if name == "laplace":  # its density has a kink: differentiate on one side of it
         kinks = [abs((point - mu) / sigma) for point in (left, right, y)]
@@ -104,14 +104,14 @@ def test_likelihood_integrates_to_one(name, mech_name, epsilon):
     nodes, weights = np.polynomial.legendre.leggauss(12)
     half = np.diff(cuts)[:, None] / 2
     y = cuts[:-1, None] + half * (1 + nodes)
-    density = np.exp(log_likelihood(y, 0.4, 1.3, *interval, epsilon, chosen_family(name), mech))
+    density = np.exp(log_likelihood(y, 0.4, 1.3, *interval, epsilon, family=chosen_family(name), mechanism=mech))
     # the window of a kinked density passes the kink somewhere inside a cell
     assert np.sum(half * weights * density) == pytest.approx(1, abs=1e-6 if name == "laplace" else 1e-9)
 
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_probabilities_of_randomised_response_add_to_one(name):
-    both = log_likelihood([-1.0, 1.0], 0.4, 1.3, -0.8, 1.9, 2.0, name, "randomized_response")
+    both = log_likelihood([-1.0, 1.0], 0.4, 1.3, -0.8, 1.9, 2.0, family=name, mechanism="randomized_response")
     assert np.exp(both).sum() == pytest.approx(1, abs=1e-15)
 
 
@@ -129,8 +129,14 @@ def test_finite_over_the_whole_range(name, mech_name):
             y = rng.uniform(*mech.support(Interval(0, 1)), 300)
         else:
             y = rng.uniform(0, 1, 300) + rng.uniform(-1e3, 1e3, 300) * mech.scale(Interval(0, 1))
-        assert np.all(np.isfinite(log_likelihood(y, mu, sigma, 0.0, 1.0, epsilon, chosen_family(name), mech)))
-        assert np.all(np.isfinite(log_likelihood_gradient(y, mu, sigma, 0.0, 1.0, epsilon, chosen_family(name), mech)))
+        assert np.all(
+            np.isfinite(log_likelihood(y, mu, sigma, 0.0, 1.0, epsilon, family=chosen_family(name), mechanism=mech))
+        )
+        assert np.all(
+            np.isfinite(
+                log_likelihood_gradient(y, mu, sigma, 0.0, 1.0, epsilon, family=chosen_family(name), mechanism=mech)
+            )
+        )
 
 
 def test_an_impossible_answer_has_no_likelihood():
@@ -145,7 +151,7 @@ def test_the_last_answers_of_a_bounded_support_are_answers(epsilon):
     for left, width in zip(rng.normal(0, 5, 200), np.exp(rng.normal(0, 2, 200)), strict=True):
         interval = Interval(left, left + width)
         ends = np.array(mech.support(interval))
-        assert np.all(np.isfinite(log_likelihood(ends, left, width, *interval, epsilon, "normal", mech)))
+        assert np.all(np.isfinite(log_likelihood(ends, left, width, *interval, epsilon, mechanism=mech)))
 
 
 def _answers(mech, count, rng):
@@ -164,7 +170,9 @@ def test_total_is_the_sum_over_answers(name, mech_name):
     y, left, right = _answers(mech, 37, rng)
     mu, sigma = rng.normal(0, 1, 23), np.exp(rng.normal(0, 1.0, 23))
     total = total_log_likelihood(y, left, right, mu, sigma, chosen_family(name), mech)
-    each = log_likelihood(y[:, None], mu, sigma, left[:, None], right[:, None], 1.7, chosen_family(name), mech)
+    each = log_likelihood(
+        y[:, None], mu, sigma, left[:, None], right[:, None], 1.7, family=chosen_family(name), mechanism=mech
+    )
     np.testing.assert_allclose(total, each.sum(axis=0), rtol=1e-12)
 
 
@@ -253,7 +261,9 @@ def test_many_parameters_at_once_are_each_for_itself(name, mech_name):
     right = left + np.exp(rng.normal(0, 2, 30))
     y = np.array([float(mech.release(rng.normal(0, 5), Interval(*pair), rng)) for pair in np.stack([left, right]).T])
     together = total_log_likelihood(y, left, right, mu, sigma, chosen, mech)
-    alone = log_likelihood(y[:, None], mu, sigma, left[:, None], right[:, None], 3.0, chosen, mech).sum(axis=0)
+    alone = log_likelihood(
+        y[:, None], mu, sigma, left[:, None], right[:, None], 3.0, family=chosen, mechanism=mech
+    ).sum(axis=0)
     np.testing.assert_allclose(together, alone, rtol=1e-11, atol=1e-9)
 
 

@@ -45,20 +45,24 @@ def test_likelihood_and_gradient(base, family):
     mu, sigma = rng.normal(0, 3, size), np.exp(rng.normal(0, 1.5, size))
     interval = ex.Interval(-1.0, 2.5)
     y = known.release(mu + sigma * rng.normal(size=size), interval, rng)
-    arguments = (y, mu, sigma, *interval, 2.0, family)
-    np.testing.assert_allclose(ex.log_likelihood(*arguments, mine), ex.log_likelihood(*arguments, known), atol=1e-6)
-    exact = ex.log_likelihood_gradient(*arguments, known)
-    np.testing.assert_allclose(ex.log_likelihood_gradient(*arguments, mine), exact, atol=2e-5, rtol=1e-4)
+    arguments = (y, mu, sigma, *interval, 2.0)
+    with_mine, with_known = ({"mechanism": mechanism, "family": family} for mechanism in (mine, known))
+    exact = ex.log_likelihood(*arguments, **with_known)
+    np.testing.assert_allclose(ex.log_likelihood(*arguments, **with_mine), exact, atol=1e-6)
+    exact = ex.log_likelihood_gradient(*arguments, **with_known)
+    np.testing.assert_allclose(ex.log_likelihood_gradient(*arguments, **with_mine), exact, atol=2e-5, rtol=1e-4)
 
 
 @pytest.mark.parametrize("base", BASES)
 def test_information_and_the_best_interval(base):
     known, mine = base(2.0), own(base)(2.0)
     a, b = np.array([-1.0, -0.3, 0.2]), np.array([1.0, 0.4, 1.5])
-    exact = ex.fisher_information(a, b, 2.0, "normal", known)
-    np.testing.assert_allclose(ex.fisher_information(a, b, 2.0, "normal", mine), exact, atol=2e-5)
-    best = ex.best_interval(2.0, "normal", mine, symmetric=True)
-    assert best.value == pytest.approx(ex.best_interval(2.0, "normal", known, symmetric=True).value, rel=1e-4)
+    exact = ex.fisher_information(a, b, 2.0, family="normal", mechanism=known)
+    np.testing.assert_allclose(ex.fisher_information(a, b, 2.0, family="normal", mechanism=mine), exact, atol=2e-5)
+    best = ex.best_interval(2.0, family="normal", mechanism=mine, symmetric=True)
+    assert best.value == pytest.approx(
+        ex.best_interval(2.0, family="normal", mechanism=known, symmetric=True).value, rel=1e-4
+    )
 
 
 class ThreeWay(ex.Mechanism):
@@ -123,7 +127,7 @@ def test_an_adaptive_run_finds_the_population():
 
 def test_what_does_not_know_it_says_so():
     with pytest.raises(ValueError, match="resample_move' needs a mechanism with a compiled log_release"):
-        ex.OnlineEstimator(1.5, ThreeWay(1.5), sampler="resample_move", best=(-0.5, 0.5))
+        ex.OnlineEstimator(1.5, mechanism=ThreeWay(1.5), sampler="resample_move", best=(-0.5, 0.5))
     with pytest.raises(ValueError, match="no secure release"):
         ThreeWay(1.5).release(0.0, ex.Interval(-1, 1), ex.secure)
 
@@ -139,7 +143,7 @@ def test_its_audit():
 def test_the_best_interval_is_found_in_bounded_time(score):
     """Over all intervals, for a mechanism with answers on a line: minutes, once."""
     start = time.perf_counter()
-    found = ex.best_interval(2.0, "normal", own(LaplaceMechanism)(2.0), score=score)
+    found = ex.best_interval(2.0, family="normal", mechanism=own(LaplaceMechanism)(2.0), score=score)
     assert time.perf_counter() - start < 30
     exact = ex.best_interval(2.0, score=score)
     assert found.value == pytest.approx(exact.value, rel=1e-6)

@@ -65,10 +65,10 @@ def test_a_lopsided_population_needs_more_as_sigma_is_unknown():
     # Of all yes-or-no questions only the one at mu itself does not depend on sigma.
     assert options["randomized_response"].a + options["randomized_response"].b == pytest.approx(0, abs=1e-4)
     laplace = options["laplace"]
-    matrix = ex.fisher_information(laplace.a, laplace.b, 2.0, "gumbel")
+    matrix = ex.fisher_information(laplace.a, laplace.b, 2.0, family="gumbel")
     alone = matrix[0, 0] - matrix[0, 1] ** 2 / matrix[1, 1]
     assert laplace.n == pytest.approx(900 / alone, abs=1.01)
-    assert laplace.n > 900 / ex.best_interval(2.0, "gumbel").value
+    assert laplace.n > 900 / ex.best_interval(2.0, family="gumbel").value
 
 
 def test_a_rounding_error_does_not_make_one_more_person():

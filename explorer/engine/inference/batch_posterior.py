@@ -22,6 +22,7 @@ def batch_posterior(
     left,
     right,
     epsilon: float,
+    *,
     mechanism: str | Mechanism = "laplace",
     family: str | Family = "normal",
     sampler: str = "mhaar",

@@ -23,8 +23,9 @@ def log_likelihood(
     left,
     right,
     epsilon: float,
-    family: str | Family = "normal",
+    *,
     mechanism: str | Mechanism = "laplace",
+    family: str | Family = "normal",
     delta: float = DEFAULT_DELTA,
 ):
     """``log p(y | mu, sigma; left, right)``, broadcast over the first five arguments.
@@ -42,8 +43,9 @@ def log_likelihood_gradient(
     left,
     right,
     epsilon: float,
-    family: str | Family = "normal",
+    *,
     mechanism: str | Mechanism = "laplace",
+    family: str | Family = "normal",
     delta: float = DEFAULT_DELTA,
 ) -> np.ndarray:
     """The gradient of ``log_likelihood`` in ``(mu, sigma)``, along a last axis of length 2."""

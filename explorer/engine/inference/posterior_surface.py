@@ -44,8 +44,9 @@ def posterior_surface(
     mu,
     sigma,
     epsilon: float,
-    family: str | Family = "normal",
+    *,
     mechanism: str | Mechanism = "laplace",
+    family: str | Family = "normal",
     prior: Prior | None = None,
     delta: float = DEFAULT_DELTA,
 ) -> PosteriorSurface:

@@ -28,8 +28,9 @@ def fisher_information(
     a,
     b,
     epsilon: float,
-    family: str | Family = "normal",
+    *,
     mechanism: str | Mechanism = "laplace",
+    family: str | Family = "normal",
     delta: float = DEFAULT_DELTA,
 ) -> np.ndarray:
     """The information matrix of one answer to ``[a, b]``, shape (..., 2, 2), broadcast over ``a`` and ``b``.

@@ -39,7 +39,7 @@ class LdpBest(NamedTuple):
     answers: int | None
 
 
-def best_ldp(epsilon: float, family: str | Family = "normal") -> LdpBest:
+def best_ldp(epsilon: float, *, family: str | Family = "normal") -> LdpBest:
     """The most that an epsilon-LDP answer was found to tell about mu, for sigma = 1.
 
     For small epsilon it is the randomised sign, ``(2/pi) tanh(epsilon/2)**2`` for the normal, which is
@@ -56,9 +56,9 @@ def best_ldp(epsilon: float, family: str | Family = "normal") -> LdpBest:
 def _best_ldp(epsilon: float, family: Family) -> LdpBest:
     found = [best_partition(*_cells(family), epsilon)]
     # Two parts with a cut that need not stand between two cells ...
-    found.append(LdpBest(best_interval(epsilon, family, "randomized_response").value, 2))
+    found.append(LdpBest(best_interval(epsilon, family=family, mechanism="randomized_response").value, 2))
     if epsilon > _MANY_PARTS:  # ... and a continuum of answers; a mechanism for a smaller epsilon serves a larger one
-        window = best_interval(min(epsilon, Piecewise.largest_epsilon), family, "piecewise")
+        window = best_interval(min(epsilon, Piecewise.largest_epsilon), family=family, mechanism="piecewise")
         found.append(LdpBest(window.value, None))
     return max(found, key=lambda best: best.value)
 

@@ -55,8 +55,9 @@ class NoBestIntervalError(ValueError):
 
 def best_interval(
     epsilon: float,
-    family: str | Family = "normal",
+    *,
     mechanism: str | Mechanism = "laplace",
+    family: str | Family = "normal",
     score: Score = "mu",
     delta: float = DEFAULT_DELTA,
     symmetric: bool = False,
@@ -75,7 +76,7 @@ def best_interval(
     sc = score_function(score)
     if mech.epsilon > mech.largest_searched:
         nearest = mech.with_epsilon(mech.largest_searched)
-        near = best_interval(nearest.epsilon, chosen, nearest, score, symmetric=symmetric)
+        near = best_interval(nearest.epsilon, family=chosen, mechanism=nearest, score=score, symmetric=symmetric)
         return near._replace(value=float(sc(information_of(chosen, mech, np.array(near.a), np.array(near.b)))))
     if isinstance(score, str):
         return _best_named_interval(chosen, mech, score, bool(symmetric))
@@ -165,8 +166,9 @@ def _best_interval(family: Family, mechanism: Mechanism, sc: Callable, symmetric
 def best_near(
     surface: Surface,
     epsilon: float,
-    family: str | Family = "normal",
+    *,
     mechanism: str | Mechanism = "laplace",
+    family: str | Family = "normal",
     score: Score = "mu",
     delta: float = DEFAULT_DELTA,
 ) -> BestInterval | None:

@@ -45,10 +45,11 @@ class Option(NamedTuple):
 def plan(
     standard_error: float,
     sigma: float,
+    *,
     n: int | None = None,
     epsilon: float | None = None,
-    family: str | Family = "normal",
     mechanisms: Sequence[str] | None = None,
+    family: str | Family = "normal",
     delta: float = DEFAULT_DELTA,
 ) -> list[Option]:
     """How to know mu to ``standard_error`` in a population whose sigma is about this, the best way first.
@@ -83,7 +84,7 @@ def plan(
 
 def _best(name: str, epsilon: float, family: Family, delta: float):
     # About mu with sigma unknown. For a lopsided family an answer that tells of both at once is worth less.
-    return best_interval(epsilon, family, find_mechanism(name, epsilon, delta), score=PLANNED_SCORE)
+    return best_interval(epsilon, family=family, mechanism=find_mechanism(name, epsilon, delta), score=PLANNED_SCORE)
 
 
 def people(sigma: float, error: float, information: float) -> int:

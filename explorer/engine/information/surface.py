@@ -25,10 +25,11 @@ class Surface(NamedTuple):
 
 def score_surface(
     epsilon: float,
+    *,
     resolution: int = 50,
     limits: tuple[float, float] = (-3, 3),
-    family: str | Family = "normal",
     mechanism: str | Mechanism = "laplace",
+    family: str | Family = "normal",
     score: Score = "mu",
     delta: float = DEFAULT_DELTA,
     a=None,

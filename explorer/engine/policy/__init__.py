@@ -48,7 +48,7 @@ def policy(
     if name == "oracle" and truth is None:
         raise ValueError("policy 'oracle' needs the true parameters, which only a simulation knows")
     if best is None:
-        best = best_interval(mechanism.epsilon, family, mechanism, score)[:2]
+        best = best_interval(mechanism.epsilon, family=family, mechanism=mechanism, score=score)[:2]
     if name == "oracle":
         mu, sigma = truth
         return Oracle(placed(Interval.of(best), finite("mu", mu), positive("sigma", sigma)))

@@ -36,7 +36,8 @@ class PseudoBayesian(PlacedPolicy):
 
         def average(left, right):
             ends = ((np.asarray(end)[..., None] - mu) / sigma for end in (left, right))
-            matrices = fisher_information(*ends, self._mechanism.epsilon, self._family, self._mechanism)
+            chosen = {"mechanism": self._mechanism, "family": self._family}
+            matrices = fisher_information(*ends, self._mechanism.epsilon, **chosen)
             return self._score(matrices / sigma[:, None, None] ** 2).mean(axis=-1)
 
         # Start from what is best for one of them, or from an interval as wide as they are spread.

@@ -43,6 +43,7 @@ class OnlineEstimator:
     def __init__(
         self,
         epsilon: float = 1.0,
+        *,
         mechanism: str | Mechanism = "laplace",
         family: str | Family = "normal",
         particles: int = 1000,

@@ -50,6 +50,7 @@ def iter_simulation(
     sigma: float = 10**0.5,
     n: int = 1000,
     epsilon: float = 1.0,
+    *,
     mechanism: str | Mechanism = "laplace",
     family: str | Family = "normal",
     particles: int = 1000,
@@ -77,7 +78,18 @@ def iter_simulation(
     policy = find_policy(policy, chosen, mech, score, interval=first, truth=(mu, sigma), best=best)
     population, noise, own = seed_sequence("seed", seed).spawn(3)
     run = OnlineEstimator(
-        epsilon, mech, chosen, particles, policy, score, sampler, own, prior, first, delta, sampler_options
+        epsilon,
+        mechanism=mech,
+        family=chosen,
+        particles=particles,
+        policy=policy,
+        score=score,
+        sampler=sampler,
+        seed=own,
+        prior=prior,
+        first_interval=first,
+        delta=delta,
+        sampler_options=sampler_options,
     )
     values = mu + sigma * chosen.sample(np.random.default_rng(population), n)
     uniforms = open_uniform(np.random.default_rng(noise), n)
