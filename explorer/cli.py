@@ -8,11 +8,11 @@ either, and code 130, however early it comes: hence nothing is imported outside 
 def main(arguments: list[str] | None = None) -> int:
     """Carry out a command, that of the shell if ``arguments`` is None; returns the exit code."""
     try:
-        from explorer.commands import interruption
+        from explorer.commands.terminal import interruption
 
         if arguments is None:
             interruption.watch()
-        from explorer.commands.running import run
+        from explorer.commands.terminal.running import run
 
         return run(arguments)
     except KeyboardInterrupt:

@@ -14,7 +14,8 @@ from fuzz.command_line import ended, options_of, strict_json
 
 import explorer as ex
 from explorer.cli import main
-from explorer.commands import console, interruption, limits, printing
+from explorer.commands import limits
+from explorer.commands.terminal import console, interruption, printing
 from explorer.studies import reproduction
 
 SMALL_STUDY = ["study", "--epsilon", "5", "--method", "adaptive", "-n", "20", "--particles", "20", "--workers", "1"]
@@ -232,7 +233,7 @@ def test_a_command_that_is_to_end_ends():
 def test_an_interruption_that_is_lost_in_a_destructor_comes_again():
     code = """
 import os, signal, time
-from explorer.commands import interruption
+from explorer.commands.terminal import interruption
 interruption.watch()
 interruption.begin()
 class Last:

@@ -4,7 +4,7 @@ import argparse
 import math
 
 from explorer.commands.options import settle_delta
-from explorer.commands.printing import print_json
+from explorer.commands.terminal.printing import print_json
 
 
 def add(commands) -> None:

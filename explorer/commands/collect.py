@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from explorer.commands.options import Listed, check_out, family_of, settle, settle_delta
-from explorer.commands.printing import SHOWN, print_json, print_table
+from explorer.commands.terminal.printing import SHOWN, print_json, print_table
 from explorer.io.answer_file import LEVELS, AnswerFile, Row
 
 #: What must not change when a collection is resumed.

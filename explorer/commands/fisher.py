@@ -6,7 +6,7 @@ import io
 from pathlib import Path
 
 from explorer.commands.options import Listed, check_file, family_of, new_file, settle, settle_delta
-from explorer.commands.printing import print_json, print_table
+from explorer.commands.terminal.printing import print_json, print_table
 
 EPSILONS = (0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
 

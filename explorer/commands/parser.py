@@ -6,8 +6,8 @@ import re
 
 from explorer import extensions
 from explorer.commands import audit, collect, fisher, reproduce, serve, simulate, study
-from explorer.commands.console import one_line
 from explorer.commands.options import Listed
+from explorer.commands.terminal.console import one_line
 
 _COMMANDS = (fisher, simulate, study, reproduce, audit, collect, serve)
 

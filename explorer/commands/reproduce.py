@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from explorer.commands.options import add_work, settle, settle_work
-from explorer.commands.printing import bar, print_table, told_failures
+from explorer.commands.terminal.printing import bar, print_table, told_failures
 
 
 def add(commands) -> None:

@@ -5,7 +5,7 @@ import sys
 
 from explorer.commands.limits import check_held, check_population
 from explorer.commands.options import Listed, check_file, family_of, not_written, settle, settle_delta
-from explorer.commands.printing import SHOWN, print_json, print_table
+from explorer.commands.terminal.printing import SHOWN, print_json, print_table
 
 #: Options that ``explorer.simulate`` takes as they are.
 _AS_GIVEN = ("mu", "sigma", "n", "epsilon", "mechanism", "delta", "sampler", "particles", "policy", "score")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from explorer.commands.limits import RUNS, check_held, check_population
 from explorer.commands.options import Listed, add_work, settle, settle_delta, settle_work
-from explorer.commands.printing import bar, print_json, print_table, told_failures
+from explorer.commands.terminal.printing import bar, print_json, print_table, told_failures
 
 _STUDY_COLUMNS = {
     "method": lambda row: row.method,

@@ -16,10 +16,10 @@ from explorer.engine.compute.arguments import one_of
 from explorer.engine.information import best_interval, fisher_information
 from explorer.engine.mechanisms import mechanism
 from explorer.engine.run.simulation import FIXED_HALF_WIDTH, simulate
+from explorer.studies import paper_figures
 from explorer.studies.folder import write_tables
 from explorer.studies.study import Progress, carry_out, planned_cells
 from explorer.studies.summary import summary
-from explorer.views import paper_figures
 
 #: The paper's privacy levels, and half the widths of the best intervals that it prints for them.
 PRINTED = {1.0: 0.06, 2.0: 0.12, 5.0: 0.54, 10.0: 0.96}

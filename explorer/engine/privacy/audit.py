@@ -29,7 +29,6 @@ from explorer.engine.mechanisms import LaplaceMechanism, Mechanism
 from explorer.engine.mechanisms.interval import Interval
 from explorer.engine.privacy.certificate import Certificate, certificate
 from explorer.engine.privacy.event import Event, measured, spelled
-from explorer.engine.run.estimator import OnlineEstimator
 
 #: More answers than these for each value do not fit into the memory of a small machine.
 MOST_TRIALS = 10_000_000
@@ -164,25 +163,6 @@ def as_coded(epsilon: float) -> Callable:
         return slip.release(x, interval, rng)
 
     return as_coded
-
-
-def adaptive_run(**settings) -> Callable:
-    """The adaptive loop as ``audit_run`` takes it: a fresh ``OnlineEstimator(**settings)`` for each run.
-
-    Of each person it reveals the interval, the answer, and the answer's place in the interval.
-    """
-
-    def run(people: np.ndarray, rng: np.random.Generator) -> list[float]:
-        estimator = OnlineEstimator(seed=int(rng.integers(2**63)), **settings)
-        revealed = []
-        for x in people.tolist():
-            interval = estimator.interval
-            y = estimator.mechanism.release(x, interval, rng)
-            estimator.observe(y)
-            revealed += [*interval, y, (y - interval.midpoint) / interval.width]
-        return revealed
-
-    return run
 
 
 def audit_run(

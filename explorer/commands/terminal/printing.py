@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable
 from contextlib import contextmanager
 
-from explorer.commands.console import printable
+from explorer.commands.terminal.console import printable
 
 #: The steps of a run that its table shows, beside the last.
 SHOWN = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Sequence
 
 from explorer import extensions
-from explorer.commands import console, interruption
+from explorer.commands.terminal import console, interruption
 
 #: What the caller can mend. Anything else is a fault of the program, and shows where.
 _MISTAKES = ValueError, OverflowError, OSError, MemoryError

@@ -1,0 +1,1 @@
+"""What every command needs of the terminal: streams, interruptions, tables, exit codes."""
