@@ -8,8 +8,9 @@ command, the server, and the processes of a study. In Python, import such a file
 These files are programs: whoever sets the variable runs them.
 """
 
+import importlib.util
 import os
-import runpy
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -24,6 +25,13 @@ def load() -> None:
 
 @cache
 def _run(name: str) -> None:
-    if not Path(name).is_file():
+    path = Path(name)
+    if not path.is_file():
         raise ValueError(f"{VARIABLE} names a file that is not there: {name}")
-    runpy.run_path(name, run_name=Path(name).stem)
+    # A module with a name of its own, under which compiled functions find it again.
+    spec = importlib.util.spec_from_file_location(f"explorer_extension_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise ValueError(f"{VARIABLE} names a file that is no Python file: {name}")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
