@@ -301,3 +301,31 @@ def test_many_answers_at_a_time_are_the_same_as_one_by_one(settings):
     for t, particles, weights in zip(trace.kept, trace.particles, trace.weights, strict=True):
         np.testing.assert_array_equal(particles, steps[t - 1].posterior.particles)
         np.testing.assert_array_equal(weights, steps[t - 1].posterior.weights)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"family": "student_t", "mechanism": "gaussian", "delta": 1e-3},
+        {"family": ex.family("student_t", df=3), "prior": ex.SemiConjugatePrior(1, 2, 3, 4), "score": (1, 0.5)},
+        {"sampler": "resample_move", "sampler_options": {"subset": 3}, "first_interval": (0, 5)},
+        {"mechanism": ex.mechanism("piecewise", 1.0), "best": (-1, 2)},
+    ],
+)
+def test_a_trace_tells_how_to_make_it_again_and_what_it_shows(settings):
+    trace = ex.simulate(n=8, particles=20, seed=3, **settings)
+    names: dict = {}
+    exec(trace.script().removesuffix("print(trace)"), names)
+    assert digest(names["trace"]) == digest(trace)
+    table = trace.table()
+    assert len(table) == 8
+    np.testing.assert_array_equal(table["y"], trace.y)
+    np.testing.assert_array_equal(table[["mu_mean", "sigma_mean"]], trace.mean)
+    np.testing.assert_array_equal(table["sigma_97.5%"], trace.quantiles[:, 2, 1])
+
+
+def test_a_trace_with_something_of_ones_own_does_not_pretend():
+    trace = ex.simulate(n=2, particles=20, seed=3, policy=ex.Fixed((0, 100)))
+    with pytest.raises(ValueError, match="the policy of this run cannot be told"):
+        trace.script()

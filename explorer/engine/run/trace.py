@@ -138,6 +138,23 @@ class Trace:
         if any(np.any(column < 0) for column in positive):
             raise ValueError("standard deviations, sigma, ess and seconds must not be negative")
 
+    def table(self):
+        """A pandas DataFrame with a row an individual: what was asked and answered, and what is known after that."""
+        import pandas as pd
+
+        columns = {"t": np.arange(1, len(self) + 1), "left": self.left, "right": self.right, "y": self.y}
+        names = ("mu", "sigma")
+        for what, values in (("mean", self.mean), ("sd", self.sd)):
+            columns |= {f"{name}_{what}": values[:, k] for k, name in enumerate(names)}
+        for level, values in zip(self.levels, self.quantiles.transpose(1, 0, 2), strict=True):
+            columns |= {f"{name}_{100 * level:g}%": values[:, k] for k, name in enumerate(names)}
+        return pd.DataFrame(columns | {"ess": self.ess, "lost": self.lost})
+
+    def script(self) -> str:
+        """The Python call that makes this run again. Raises ValueError if it had something of somebody's own."""
+        lines = [f"    {name}={_spelled(name, value)}," for name, value in self.settings.items() if value is not None]
+        return "\n".join(["import explorer as ex", "", "trace = ex.simulate(", *lines, ")", "print(trace)"])
+
     def to_arviz(self):
         """The last cloud, resampled to even weights, as ArviZ InferenceData; needs the ``arviz`` extra."""
         try:
@@ -154,6 +171,28 @@ class Trace:
             observed_data={"y": self.y[:at], "left": self.left[:at], "right": self.right[:at]},
             attrs={"log_evidence": float(self.log_evidence[at - 1]), "answers": at},
         )
+
+
+#: Arguments of a run that a description stands for, and what makes the object of it.
+_MADE_BY = {"family": "ex.family", "mechanism": "ex.mechanism", "answers_by": "ex.mechanism"}
+
+
+def _spelled(name: str, value) -> str:
+    """An argument of a run as Python text."""
+    if name == "prior" and isinstance(value, dict):
+        own = dict(value)
+        if own.pop("name") == "semi_conjugate":
+            return f"ex.SemiConjugatePrior({_arguments(own)})"
+    if isinstance(value, dict) and name in _MADE_BY:
+        own = dict(value)
+        return f"{_MADE_BY[name]}({own.pop('name')!r}{', ' if own else ''}{_arguments(own)})"
+    if (isinstance(value, dict) and name != "sampler_options") or (isinstance(value, str) and value.startswith("<")):
+        raise ValueError(f"the {name} of this run cannot be told in words and numbers")
+    return repr(tuple(value) if isinstance(value, list) else value)
+
+
+def _arguments(given: dict) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in given.items())
 
 
 def _stacked(clouds: list[Cloud]) -> dict[str, np.ndarray]:
