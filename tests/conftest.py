@@ -111,6 +111,6 @@ def browser(request):
 def page(browser):
     """A fresh page in a context of its own."""
     context = browser.new_context(viewport={"width": 1280, "height": 800})
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(60_000)
     yield context.new_page()
     context.close()
