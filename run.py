@@ -1,7 +1,8 @@
 """Set everything up in a fresh folder and go; needs nothing but Python.
 
     python run.py serve     start the app (any other explorer command works too: python run.py fisher)
-    python run.py test      install the test tools, check style, run the tests (arguments go to pytest)
+    python run.py test      install the test tools, check style and types, run the tests in two processes (arguments
+                            go to pytest; -n sets the number of processes)
     python run.py bench     measure
 
 The virtual environment ``.venv`` beside this file (``EXPLORER_VENV`` names another) is made on first use and brought
@@ -43,6 +44,12 @@ def install(extra: str) -> None:
     stamp.write_text(wanted)
 
 
+def in_parallel(arguments: list[str]) -> list[str]:
+    """Pytest's arguments, with two processes unless they say how many, or ask for a debugger, which needs just one."""
+    said = any(argument.startswith(("-n", "--numprocesses", "--pdb", "--trace")) for argument in arguments)
+    return arguments if said else ["-n", "2", *arguments]
+
+
 def main(arguments: list[str]) -> int:
     if sys.version_info < (3, 11):  # noqa: UP036 - this file is what somebody with an older Python runs first
         print(f"Explorer needs Python 3.11 or newer, this is {sys.version.split()[0]}", file=sys.stderr)
@@ -58,7 +65,8 @@ def main(arguments: list[str]) -> int:
             install("[opendp]")  # safe noise for real data
             return subprocess.run([PYTHON, "-m", "explorer", *arguments]).returncode
         install("[test]")
-        for step in (["ruff", "check", "."], ["ruff", "format", "--check", "."], ["pytest", *arguments[1:]]):
+        pytest = ["pytest", *in_parallel(arguments[1:])]
+        for step in (["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"], pytest):
             code = subprocess.run([PYTHON, "-m", *step], cwd=ROOT).returncode
             if code:
                 return code

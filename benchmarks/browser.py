@@ -35,9 +35,14 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
+#: Seconds that a server may take until it answers: where nothing is compiled yet, beside others who compute too.
+PATIENCE = 300
+
+
 def wait_for(address: str, process: subprocess.Popen) -> None:
     """Until the server that ``process`` runs has answered once."""
-    for _ in range(900):
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until:
         if process.poll() is not None:
             raise RuntimeError(f"the server ended with exit code {process.returncode}")
         with contextlib.suppress(OSError):

@@ -15,6 +15,7 @@ import re
 import time
 import urllib.request
 from pathlib import Path
+from typing import NamedTuple
 
 from tornado.httpclient import HTTPRequest
 from tornado.websocket import websocket_connect
@@ -22,26 +23,38 @@ from tornado.websocket import websocket_connect
 from benchmarks.browser import explorer_served
 from benchmarks.timing import line
 
-VISITORS, SECONDS, MOVES_A_SECOND = 20, 30, 15
-#: For so long the server may take to forget a session that nobody is connected to, and to collect its garbage.
-FORGOTTEN = 40
+MOVES_A_SECOND = 15
 
 
-def run() -> None:
+class Size(NamedTuple):
+    """A crowd, and for how many seconds it drags."""
+
+    visitors: int
+    seconds: float
+    #: For so long the server may take to forget a session that nobody is connected to, and to collect its garbage.
+    forgotten: float
+    #: The server rests if it did next to nothing for so long.
+    rest: float
+
+
+def run(small: bool = False) -> None:
+    size = Size(1, 1, 0, 0.5) if small else Size(20, 30, 40, 3)
     if not Path("/proc").exists():
         print("crowd: reads the server's memory from /proc, which this system does not have, skipped")
         return
     with explorer_served() as (address, process):
-        asyncio.run(_crowd(address, 2, 5))  # imports, kernels and caches belong to the start
-        _let_rest(process.pid)
+        asyncio.run(
+            _crowd(address, min(size.visitors, 2), min(size.seconds, 5))
+        )  # imports, kernels and caches belong to the start
+        _let_rest(process.pid, size)
         memory, visitors = [_memory(process.pid)], []
         for _ in range(2):
-            visitors += asyncio.run(_crowd(address, VISITORS, SECONDS))
-            working = _let_rest(process.pid)
+            visitors += asyncio.run(_crowd(address, size.visitors, size.seconds))
+            working = _let_rest(process.pid, size)
             print(f"      after they left, the server went on for {working:.0f} s with what they had asked for")
             memory.append(_memory(process.pid))
     lost = sum(visitor.lost for visitor in visitors)
-    line(f"{VISITORS} visitors drag for {SECONDS} s, twice: thrown out", f"{lost}", "0", lost == 0)
+    line(f"{size.visitors} visitors drag for {size.seconds} s, twice: thrown out", f"{lost}", "0", lost == 0)
     pictures = sorted(visitor.pictures for visitor in visitors)
     line("pictures that each of them got", f"{pictures[0]} to {pictures[-1]}", ">= 1", pictures[0] >= 1)
     start, first, second = memory
@@ -56,14 +69,14 @@ def _memory(process: int) -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
-def _let_rest(process: int) -> float:
+def _let_rest(process: int, size: Size) -> float:
     """Until the server has nothing to do and has forgotten who left; returns for how many seconds it still worked."""
     start, used = time.monotonic(), -math.inf
-    while _processor_time(process) - used > 0.3:
+    while _processor_time(process) - used > 0.1 * size.rest:
         used = _processor_time(process)
-        time.sleep(3)
-    working = time.monotonic() - start - 3
-    time.sleep(FORGOTTEN)
+        time.sleep(size.rest)
+    working = time.monotonic() - start - size.rest
+    time.sleep(size.forgotten)
     return working
 
 

@@ -35,16 +35,21 @@ _PRESS = """() => {
 }"""
 
 
-def run() -> None:
+#: Key presses on the bare page and on the Fisher map, on the live run, and seconds of rest before the first of them.
+WHOLE, SMALL = (40, 25, 6.0), (2, 1, 2.0)
+
+
+def run(small: bool = False) -> None:
+    presses, live_presses, rest = SMALL if small else WHOLE
     with chromium() as browser:
         if browser is None:
             print("dashboard: no Chromium or no Playwright on this machine, skipped")
             return
         with served() as (address, _):
-            bare = _measure(browser, address + "bare_page", 40, wait=400)
-            fisher = _measure(browser, address + "app?tab=fisher", 40, wait=400)
-            bare += _measure(browser, address + "bare_page", 40, wait=400)
-            live = _measure(browser, address + "app?tab=run&n=1000&particles=1000", 25, wait=1800)
+            bare = _measure(browser, address + "bare_page", presses, rest, wait=400)
+            fisher = _measure(browser, address + "app?tab=fisher", presses, rest, wait=400)
+            bare += _measure(browser, address + "bare_page", presses, rest, wait=400)
+            live = _measure(browser, address + "app?tab=run&n=1000&particles=1000", live_presses, rest, wait=1800)
             first = [times[0] for times in bare]
             _report("Fisher map, slider to painted", [times[0] for times in fisher], first, 0.7, 1.3)
             _report("live run n=N=1000, slider to first feedback", [times[0] for times in live], first, None, 2.0)
@@ -56,22 +61,22 @@ def run() -> None:
                 _p95(last) <= 1000,
             )
             for name, page, least in (("Fisher map", "app?tab=fisher", 40), ("live run", "app?tab=run", 10)):
-                paints = _drag(browser, address + page)
+                paints = _drag(browser, address + page, rest)
                 line(f"{name}: paints during a drag of two seconds", f"{paints:.0f}", f">= {least}", paints >= least)
 
 
-def _open(browser, address: str):
+def _open(browser, address: str, rest: float):
     page = browser.new_page(viewport={"width": 1280, "height": 800})
     page.goto(address)
     page.locator("canvas >> visible=true").first.wait_for(timeout=60_000)
-    page.wait_for_timeout(6000)
+    page.wait_for_timeout(1000 * rest)
     page.evaluate(_WATCH)
     return page, page.get_by_role("slider").first
 
 
-def _measure(browser, address: str, times: int, wait: int) -> list[list[float]]:
+def _measure(browser, address: str, times: int, rest: float, wait: int) -> list[list[float]]:
     """For each of some key presses, after how many milliseconds something was painted."""
-    page, slider = _open(browser, address)
+    page, slider = _open(browser, address, rest)
     slider.focus()
     found = []
     for _ in range(times):
@@ -86,8 +91,8 @@ def _measure(browser, address: str, times: int, wait: int) -> list[list[float]]:
     return found
 
 
-def _drag(browser, address: str) -> float:
-    page, slider = _open(browser, address)
+def _drag(browser, address: str, rest: float) -> float:
+    page, slider = _open(browser, address, rest)
     box = slider.bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.mouse.move(x, y)

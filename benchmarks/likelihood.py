@@ -11,7 +11,7 @@ from explorer.engine.mechanisms.additive import AdditiveMechanism
 PARTICLES, ANSWERS = 1000, 200
 
 
-def run() -> None:
+def run(small: bool = False) -> None:
     rng = np.random.default_rng(1)
     family, mechanism = ex.family("normal"), ex.mechanism("laplace", 1.0)
     mu, sigma = 50 + rng.normal(0, 0.3, PARTICLES), 3.2 * np.exp(rng.normal(0, 0.1, PARTICLES))

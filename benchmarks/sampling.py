@@ -3,6 +3,7 @@
 
 import math
 import time
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,53 +12,63 @@ from benchmarks.timing import line, seconds
 from explorer.engine.inference.likelihood import total_log_likelihood
 from explorer.engine.inference.samplers import Marginal
 
-PARTICLES, ANSWERS, EPSILON = 1000, 1000, 5.0
+EPSILON = 5.0
 MU, SIGMA = 50.0, math.sqrt(10)
 PRIOR = ex.SemiConjugatePrior()
 
 
-def run() -> None:
-    _against_plain_resample_move()
-    _against_particles()
-    _ten_times_as_many_answers()
+class Size(NamedTuple):
+    """Particles and answers of one run, and how often it is timed."""
+
+    particles: int
+    answers: int
+    repeats: int
 
 
-def _against_plain_resample_move() -> None:
+def run(small: bool = False) -> None:
+    size = Size(100, 100, 1) if small else Size(1000, 1000, 5)
+    _against_plain_resample_move(size)
+    _against_particles(size)
+    _ten_times_as_many_answers(size)
+
+
+def _against_plain_resample_move(size: Size) -> None:
     """Both choose their intervals by Thompson sampling, so both are whole runs of Figure 1."""
-    ours = seconds(lambda: ex.simulate(MU, SIGMA, ANSWERS, EPSILON, particles=PARTICLES, seed=1), 5)
-    short = 300
+    particles, answers, repeats = size
+    ours = seconds(lambda: ex.simulate(MU, SIGMA, answers, EPSILON, particles=particles, seed=1), repeats)
+    short = answers * 3 // 10
     start = time.perf_counter()
-    plain = _plain_resample_move(short, np.random.default_rng(1))
+    plain = _plain_resample_move(short, particles, np.random.default_rng(1))
     elapsed = time.perf_counter() - start
-    # A step t costs in proportion to t: so the whole run costs (ANSWERS/short)^2 as much.
-    whole = elapsed * (ANSWERS / short) ** 2
+    # A step t costs in proportion to t: so the whole run costs (answers/short)^2 as much.
+    whole = elapsed * (answers / short) ** 2
     ratio = whole / ours
     line(
-        f"adaptive run, n=N=1000: {ours:.2f} s, against plain NumPy resample-move "
+        f"adaptive run, n={answers}, N={particles}: {ours:.2f} s, against plain NumPy resample-move "
         f"({whole:.0f} s, extrapolated from {elapsed:.1f} s for n={short})",
         f"{ratio:.0f}x",
         ">= 300x",
         ratio >= 300,
     )
-    same = ex.simulate(MU, SIGMA, short, EPSILON, particles=PARTICLES, seed=1)
+    same = ex.simulate(MU, SIGMA, short, EPSILON, particles=particles, seed=1)
     (ours, _), (sd, _) = same.mean[-1], same.sd[-1]
     print(f"  posterior mean of mu after {short} answers: {ours:.2f} ± {sd:.2f}, plain {plain:.2f}")
 
 
-def _plain_resample_move(n: int, rng: np.random.Generator) -> float:
+def _plain_resample_move(n: int, particles: int, rng: np.random.Generator) -> float:
     """Figure 1 with Algorithms 2 and 3 as printed, each line one NumPy expression over all particles and values."""
     a, b, _ = ex.best_interval(EPSILON)
-    mu = rng.normal(PRIOR.mean, math.sqrt(PRIOR.variance), PARTICLES)
-    sigma = np.sqrt(PRIOR.scale / rng.gamma(PRIOR.shape, size=PARTICLES))
-    x, weights = np.empty((PARTICLES, 0)), np.full(PARTICLES, 1 / PARTICLES)
+    mu = rng.normal(PRIOR.mean, math.sqrt(PRIOR.variance), particles)
+    sigma = np.sqrt(PRIOR.scale / rng.gamma(PRIOR.shape, size=particles))
+    x, weights = np.empty((particles, 0)), np.full(particles, 1 / particles)
     answers, lefts, rights = [], [], []
     for t in range(n):
-        chosen = rng.choice(PARTICLES, p=weights)  # Thompson sampling
+        chosen = rng.choice(particles, p=weights)  # Thompson sampling
         left, right = mu[chosen] + sigma[chosen] * a, mu[chosen] + sigma[chosen] * b
         scale = (right - left) / EPSILON
         y_t = np.clip(rng.normal(MU, SIGMA), left, right) + rng.laplace(0, scale)
 
-        ancestors = rng.choice(PARTICLES, PARTICLES, p=weights)
+        ancestors = rng.choice(particles, particles, p=weights)
         mu, sigma, x = mu[ancestors], sigma[ancestors], x[ancestors]
         if t:
             data = np.array(answers), np.array(lefts), np.array(rights)
@@ -70,7 +81,7 @@ def _plain_resample_move(n: int, rng: np.random.Generator) -> float:
             precision = 1 / PRIOR.variance + t / sigma**2
             mu = rng.normal((PRIOR.mean / PRIOR.variance + x.sum(axis=1) / sigma**2) / precision, precision**-0.5)
             rate = PRIOR.scale + 0.5 * ((x - mu[:, None]) ** 2).sum(axis=1)
-            sigma = np.sqrt(rate / rng.gamma(PRIOR.shape + t / 2, size=PARTICLES))
+            sigma = np.sqrt(rate / rng.gamma(PRIOR.shape + t / 2, size=particles))
         x = np.column_stack([x, rng.normal(mu, sigma)])
         answers.append(y_t), lefts.append(left), rights.append(right)
         weights = np.exp(-np.abs(y_t - np.clip(x[:, -1], left, right)) / scale)
@@ -88,8 +99,8 @@ def _fixed_data(n: int) -> tuple[np.ndarray, ex.Interval]:
     return ex.mechanism("laplace", EPSILON).release(rng.normal(MU, SIGMA, n), interval, rng), interval
 
 
-def _marginal(y: np.ndarray, interval: ex.Interval, seed: int = 3) -> ex.Posterior:
-    sampler = Marginal(ex.family("normal"), ex.mechanism("laplace", EPSILON), PRIOR, PARTICLES)
+def _marginal(y: np.ndarray, interval: ex.Interval, particles: int, seed: int = 3) -> ex.Posterior:
+    sampler = Marginal(ex.family("normal"), ex.mechanism("laplace", EPSILON), PRIOR, particles)
     rng = np.random.default_rng(seed)
     state = sampler.init(rng)
     for answer in y.tolist():
@@ -97,15 +108,16 @@ def _marginal(y: np.ndarray, interval: ex.Interval, seed: int = 3) -> ex.Posteri
     return sampler.posterior(state)
 
 
-def _against_particles() -> None:
+def _against_particles(size: Size) -> None:
     try:
         import particles
         from particles import distributions, smc_samplers
     except ImportError:
         print("IBIS in `particles`: not installed (pip install --no-deps particles==0.4), skipped")
         return
-    y, interval = _fixed_data(ANSWERS)
-    left, right = np.full(ANSWERS, interval.left), np.full(ANSWERS, interval.right)
+    count, answers, repeats = size
+    y, interval = _fixed_data(answers)
+    left, right = np.full(answers, interval.left), np.full(answers, interval.right)
     family, mechanism = ex.family("normal"), ex.mechanism("laplace", EPSILON)
 
     class Model(smc_samplers.StaticModel):
@@ -120,7 +132,7 @@ def _against_particles() -> None:
 
         def loglik(self, theta, t=None):
             mu, sigma = np.ascontiguousarray(theta["mu"]), np.exp(theta["log_sigma"])
-            stop = ANSWERS if t is None else t + 1
+            stop = answers if t is None else t + 1
             return total_log_likelihood(self.data[:stop], left[:stop], right[:stop], mu, sigma, family, mechanism)
 
     class LogSigma(distributions.ProbDist):
@@ -139,34 +151,37 @@ def _against_particles() -> None:
             {"mu": distributions.Normal(PRIOR.mean, math.sqrt(PRIOR.variance)), "log_sigma": LogSigma()}
         )
         ibis = smc_samplers.IBIS(model=model(data=y, prior=prior), wastefree=False)
-        smc = particles.SMC(fk=ibis, N=PARTICLES, ESSrmin=0.5)
+        smc = particles.SMC(fk=ibis, N=count, ESSrmin=0.5)
         smc.run()
         return smc
 
     np.random.seed(1)  # noqa: NPY002 - the package draws from the global generator
-    their_time, our_time = seconds(theirs, 3), seconds(lambda: _marginal(y, interval), 5)
+    their_time, our_time = seconds(theirs, min(repeats, 3)), seconds(lambda: _marginal(y, interval, count), repeats)
     line(
-        f"fixed interval, n=N=1000: {our_time:.2f} s, against IBIS in particles ({their_time:.2f} s)",
+        f"fixed interval, n={answers}, N={count}: {our_time:.2f} s, against IBIS in particles ({their_time:.2f} s)",
         f"{their_time / our_time:.1f}x",
         ">= 10x",
         their_time >= 10 * our_time,
     )
-    batch = seconds(lambda: theirs(BatchModel), 3)
+    batch = seconds(lambda: theirs(BatchModel), min(repeats, 3))
     print(f"  and against the same with our kernel for all answers at once ({batch:.2f} s): {batch / our_time:.1f}x")
-    smc, ours = theirs(), _marginal(y, interval)
+    smc, ours = theirs(), _marginal(y, interval, count)
     their_mean = np.average(smc.X.theta["mu"], weights=smc.W)
     print(f"  posterior mean of mu: {ours.mean[0]:.2f}, theirs {their_mean:.2f}")
     print(f"  log-evidence: {ours.log_evidence:.2f}, theirs {smc.logLt:.2f}")
 
 
-def _ten_times_as_many_answers() -> None:
+def _ten_times_as_many_answers(size: Size) -> None:
     def adaptive(n: int) -> float:
-        return np.median([seconds(lambda s=s: ex.simulate(MU, SIGMA, n, EPSILON, seed=s), 1) for s in (1, 2, 3)])
+        settings = {"particles": size.particles}
+        return np.median(
+            [seconds(lambda s=s: ex.simulate(MU, SIGMA, n, EPSILON, seed=s, **settings), 1) for s in (1, 2, 3)]
+        )
 
-    thousand, ten_thousand = adaptive(1_000), adaptive(10_000)
+    few, many = adaptive(size.answers), adaptive(10 * size.answers)
     line(
-        f"adaptive run of n=10,000 ({ten_thousand:.2f} s) over n=1,000 ({thousand:.2f} s)",
-        f"{ten_thousand / thousand:.1f}x",
+        f"adaptive run of n={10 * size.answers:,} ({many:.2f} s) over n={size.answers:,} ({few:.2f} s)",
+        f"{many / few:.1f}x",
         "<= 12x",
-        ten_thousand <= 12 * thousand,
+        many <= 12 * few,
     )

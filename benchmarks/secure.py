@@ -5,16 +5,16 @@ import numpy as np
 import explorer as ex
 from benchmarks.timing import line, seconds
 
-ANSWERS = 200
 #: A person takes seconds to answer: a millisecond more is nothing, and a simulation has its own generator.
 MOST_MICROSECONDS = 1000
 
 
-def run() -> None:
-    rng, x, interval = np.random.default_rng(1), np.zeros(ANSWERS), ex.Interval(-1, 2)
+def run(small: bool = False) -> None:
+    answers = 20 if small else 200
+    rng, x, interval = np.random.default_rng(1), np.zeros(answers), ex.Interval(-1, 2)
 
     def microseconds(mechanism, source) -> float:
-        return 1e6 / ANSWERS * seconds(lambda: [mechanism.release(value, interval, source) for value in x])
+        return 1e6 / answers * seconds(lambda: [mechanism.release(value, interval, source) for value in x])
 
     for name in ex.MECHANISMS:
         mechanism = ex.mechanism(name, 1.0)

@@ -6,9 +6,9 @@ import sys
 from benchmarks.timing import line, seconds
 
 
-def run() -> None:
+def run(small: bool = False) -> None:
     def starting(code: str) -> float:
-        return seconds(lambda: subprocess.run([sys.executable, "-c", code], check=True), 5)
+        return seconds(lambda: subprocess.run([sys.executable, "-c", code], check=True), 1 if small else 5)
 
     bare, ours = starting("pass"), starting("import explorer")
     parts = starting("import numpy, scipy.special, numba")

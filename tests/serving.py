@@ -8,10 +8,10 @@ from benchmarks.browser import free_port, wait_for
 
 
 @contextlib.contextmanager
-def serving(log, *options: str):
+def serving(log, *options: str, explorer: tuple[str, ...] = (sys.executable, "-m", "explorer")):
     """The address and the process of a server on a free port; what it prints goes to the file ``log``."""
     port = free_port()
-    command = [sys.executable, "-m", "explorer", "serve", "--no-browser", "--port", str(port), *options]
+    command = [*explorer, "serve", "--no-browser", "--port", str(port), *options]
     with log.open("w") as file:
         process = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT)
     address = f"http://127.0.0.1:{port}/"

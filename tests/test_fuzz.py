@@ -19,9 +19,7 @@ def test_mutated_data_files(tmp_path):
     assert found["refused"] > 50
 
 
-def test_random_addresses(serving, tmp_path):
-    log = tmp_path / "log"
-    with serving(log) as (address, _):
-        found = addresses.run(10, 1, address, log, patience=60)  # beside other tests
+def test_random_addresses(server, server_log):
+    found = addresses.run(10, 1, server, server_log, patience=60)  # beside other tests
     assert found["wrong"] == []
     assert found["answered"] == 10

@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import expect
 
-WAIT = 40_000  # milliseconds, for a machine that does other things too
+WAIT = 120_000  # milliseconds, for a machine that does many other things too
 
 
 def sentence(page, beginning: str) -> str:

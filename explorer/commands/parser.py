@@ -37,6 +37,19 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {one_line(message)} (try {self.prog} --help)\n")
 
 
+class _Version(argparse.Action):
+    """Prints the version and ends; it is looked up only then."""
+
+    def __init__(self, option_strings, dest, **options):
+        super().__init__(option_strings, argparse.SUPPRESS, nargs=0, help="print the version and exit")
+
+    def __call__(self, parser, namespace, values, option_string=None) -> None:
+        from importlib.metadata import version
+
+        print(f"explorer {version('explorer')}")
+        parser.exit()
+
+
 def build_parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="explorer",
@@ -45,6 +58,7 @@ def build_parser() -> argparse.ArgumentParser:
         '"Infinity" or "-Infinity". Exit codes: 0 all is well, 1 something failed or was refuted, 2 a mistake in what '
         "was asked, 130 interrupted.",
     )
+    parser.add_argument("--version", action=_Version)
     parser.set_defaults(run=None)
     commands = parser.add_subparsers(dest="command", parser_class=_Parser, metavar="command")
     for command in _COMMANDS:

@@ -4,8 +4,9 @@ import argparse
 import json
 from pathlib import Path
 
-#: Beside the package, in a copy of the whole project.
-NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
+_PACKAGE = Path(__file__).resolve().parents[1]
+#: In an installed package inside it, in a copy of the whole project beside it.
+NOTEBOOKS = (_PACKAGE if (_PACKAGE / "notebooks").is_dir() else _PACKAGE.parent) / "notebooks"
 
 
 def add(commands) -> None:

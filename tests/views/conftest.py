@@ -1,30 +1,8 @@
-"""One server for all tests of the page, and visitors who are watched."""
-
-import re
+"""Visitors of the page who are watched."""
 
 import pytest
 from findings import Findings
-from serving import serving
 from visitor import WAIT
-
-
-@pytest.fixture(scope="session")
-def server_log(tmp_path_factory):
-    """What the server has printed so far."""
-    return tmp_path_factory.mktemp("server") / "log"
-
-
-@pytest.fixture(scope="session")
-def server(server_log):
-    """``explorer serve`` in a process of its own, on a free port of the loopback; its output is checked at the end."""
-    with serving(server_log) as (address, process):
-        yield address
-        process.terminate()
-        process.wait(20)
-    output = server_log.read_text()
-    assert "Preparing the kernels" in output
-    fault = re.search(r"Traceback|ERROR|WARNING", output)
-    assert not fault, output[max(fault.start() - 500, 0) : fault.start() + 3500]
 
 
 @pytest.fixture

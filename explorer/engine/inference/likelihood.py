@@ -27,7 +27,7 @@ def log_likelihood(
     mechanism: str | Mechanism = "laplace",
     family: str | Family = "normal",
     delta: float = DEFAULT_DELTA,
-):
+) -> np.ndarray | np.float64:
     """``log p(y | mu, sigma; left, right)``, broadcast over the first five arguments.
 
     An answer that the mechanism cannot give has log-likelihood ``-inf``. For ``"randomized_response"``
