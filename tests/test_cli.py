@@ -400,7 +400,7 @@ def test_an_audit_that_does_not_fit_into_memory_is_told_in_one_line(capsys, monk
     def full(self, *given):
         raise MemoryError
 
-    monkeypatch.setattr("explorer.engine.audit.measured", full)
+    monkeypatch.setattr("explorer.engine.privacy.audit.measured", full)
     assert main(["audit", "--trials", "100"]) == 2
     assert capsys.readouterr().err == "explorer audit: --trials 100 takes more memory than there is\n"
 
@@ -482,7 +482,7 @@ def test_reproduce_refuses_what_has_no_effect(heights, capsys, monkeypatch):
     def told(out, **given):
         raise ValueError(f"sampler {given['sampler']}, workers {given['workers']}")
 
-    monkeypatch.setattr("explorer.reproduction.reproduce", told)
+    monkeypatch.setattr("explorer.studies.reproduction.reproduce", told)
     assert "--sampler has no effect" in refused(capsys, ["reproduce", "--as-coded", "--sampler", "marginal"])
     assert "--workers has no effect" in refused(capsys, ["reproduce", "--scheduler", "tcp://x:1", "--workers", "2"])
     assert "sampler marginal, workers None" in refused(capsys, ["reproduce", "--as-coded"])

@@ -109,8 +109,9 @@ def rows_of(path) -> list[dict]:
 
 
 def started(people, out, *more, **options) -> subprocess.Popen:
-    """``explorer collect`` in a process of its own."""
+    """``explorer collect`` in a process of its own, which hears SIGINT even if these tests run in the background."""
     command = [sys.executable, "-m", "explorer", *collect(people, *SETTINGS, "--out", str(out), *more)]
+    options = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.default_int_handler)} | options
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
 
 

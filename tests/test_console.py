@@ -435,7 +435,7 @@ def full_disk():
 def test_what_cannot_be_written_is_told_before_the_work(path, message, folder, capsys, monkeypatch):
     (folder / "folder.npz").mkdir()
     (folder / "file").touch()
-    monkeypatch.setattr("explorer.engine.simulation.iter_simulation", lambda *a, **k: pytest.fail("it has begun"))
+    monkeypatch.setattr("explorer.engine.run.simulation.iter_simulation", lambda *a, **k: pytest.fail("it has begun"))
     assert message in told(capsys, ["simulate", "--out", path])
     assert message in told(capsys, ["fisher", "--epsilon", "1", "--surface", path])
     assert {file.name for file in folder.iterdir()} == {"folder.npz", "file"}

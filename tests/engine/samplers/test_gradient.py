@@ -44,8 +44,8 @@ def test_its_state_does_not_grow_and_is_saved(tmp_path):
     estimator = ex.OnlineEstimator(2.0, sampler="gradient", seed=1)
     for y in (3.0, -2.0, 8.0):
         estimator.observe(y)
-    assert estimator.state.point.shape == (2,)
-    assert estimator.state.precision.shape == (2, 2)
+    assert estimator._state.point.shape == (2,)
+    assert estimator._state.precision.shape == (2, 2)
     estimator.save(tmp_path / "saved.npz")
     again = ex.OnlineEstimator.load(tmp_path / "saved.npz")
     estimator.observe(1.0)

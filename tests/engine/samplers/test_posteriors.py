@@ -165,7 +165,7 @@ def test_the_bound_by_which_the_grid_sleeps(name, epsilon):
     x = np.linspace(-1.5, 2.5, 401)
     for y in mechanism.release(np.linspace(-2, 3, 50), interval, np.random.default_rng(1)):
         logs = np.log(mechanism.density(y, x, interval))
-        assert np.ptp(logs) <= grid._largest_log_ratio(y, interval) * (1 + 1e-9)
+        assert np.ptp(logs) <= grid.mechanism.largest_log_ratio(y, interval) * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
