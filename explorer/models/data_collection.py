@@ -59,6 +59,8 @@ class Collected(NamedTuple):
 class DataCollection(Computation):
     """Holds a file until it is collected from; the privacy, the population's family and N are the experiment's."""
 
+    mode = "on demand"
+
     header = param.Selector(
         default="auto",
         objects={"as it looks": "auto", "holds names": "yes", "is a person’s": "no"},
@@ -98,7 +100,6 @@ class DataCollection(Computation):
 
     def __init__(self, **params):
         self._file: DataFile | None = None
-        self._cancelled = False
         super().__init__(**params)
 
     def take(self, content: bytes, name: str) -> None:
@@ -135,13 +136,8 @@ class DataCollection(Computation):
         if self.status == "failed" and self._file is None:
             self.forget()
 
-    def cancel(self) -> None:
-        """Stop asking; what was answered stays."""
-        self._cancelled = True
-
     def close(self):
         super().close()
-        self.cancel()
         self._file = None
 
     def is_preview(self, result):
@@ -151,9 +147,6 @@ class DataCollection(Computation):
         if self._file is None:
             self.forget()
         super()._publish(result)
-
-    def recall(self):
-        return False  # nothing is known before somebody answers
 
     def estimator(self) -> OnlineEstimator:
         """A fresh one, for the settings of now; it has not seen anything."""
@@ -174,7 +167,7 @@ class DataCollection(Computation):
     def work(self):
         if self._file is None:
             raise ValueError("there is no file: choose one first")
-        now, file, self._cancelled = self.experiment, self._file, False
+        now, file = self.experiment, self._file
         check_work(now.sampler, now.particles, self.most)
         return self._results(file, self.estimator(), self.public, self._settings())
 
@@ -208,7 +201,7 @@ class DataCollection(Computation):
         for answered in collection:
             found.append((answered.y, *answered.interval, answered.posterior.quantiles(LEVELS)))
             stop_if_asked()
-            if self._cancelled:
+            if self._cancelled.is_set():
                 break
             if time.monotonic() - last > _PAUSE:
                 self.report(answered.t / collection.people)

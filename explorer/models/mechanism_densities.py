@@ -60,10 +60,7 @@ class MechanismDensities(Computation):
     )
 
     inputs = ("epsilon", "mechanism", "delta", "family", "df", "mu", "sigma", "score", "manual", "interval")
-
-    def on_change(self, callback):
-        super().on_change(callback)
-        self.param.watch(callback, ["first", "second"])
+    own_inputs = ("first", "second")
 
     def work(self):
         now = self.experiment

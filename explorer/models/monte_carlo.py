@@ -30,6 +30,8 @@ class Comparison(NamedTuple):
 class MonteCarlo(Computation):
     """Eq. (8) with the gradients of Algorithm 4, point by point; its cost is why it is not the default."""
 
+    mode = "on demand"
+
     answers = param.Integer(200, bounds=(10, 2000), label="Answers M", doc="M of eq. (8). The paper's is 1000.")
     samples = param.Integer(
         1000, bounds=(10, 20_000), label="Samples", doc="Draws behind each gradient (Algorithm 4). The paper's: 10 000."

@@ -58,10 +58,7 @@ class Planning(Computation):
     )
 
     inputs = ("epsilon", "delta", "family", "df", "sigma")
-
-    def on_change(self, callback):
-        super().on_change(callback)
-        self.param.watch(callback, ["standard_error", "given", "people"])
+    own_inputs = ("standard_error", "given", "people")
 
     def is_preview(self, result):
         return not result.complete

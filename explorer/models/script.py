@@ -8,7 +8,6 @@ ex.best_interval(
 """
 
 from explorer.engine.families import StudentT
-from explorer.models.live_run import Runs
 
 
 def call(function: str, arguments: dict) -> str:
@@ -30,7 +29,7 @@ def family_argument(name: str, df: float):
     return StudentT(df) if name == "student_t" else name
 
 
-def run_script(runs: Runs) -> str:
+def run_script(runs) -> str:
     """The adaptive run, and the other beside it if there is one."""
     settings = {name: value for name, value in runs.settings.items() if value is not None}
     if settings["mechanism"] != "gaussian":
@@ -114,12 +113,3 @@ def plan_script(model, plan) -> str:
     settings |= {"epsilon": epsilon} if n is None else {"n": n}
     settings |= {"family": family_argument(model.experiment.family, model.experiment.df), "delta": plan.delta}
     return f"import explorer as ex\n\nfor option in {call('ex.plan', settings)}:\n    print(option)"
-
-
-def comparison_script(model) -> str:
-    """The study behind a comparison, and its summary."""
-    settings = {
-        name: value for name, value in model.shown.items() if name != "delta" or "gaussian" in model.shown["mechanisms"]
-    }
-    study = call("ex.study", settings)
-    return f"import explorer as ex\n\ntable = {study}\n\nprint(ex.summary(table).to_string())"

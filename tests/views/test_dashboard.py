@@ -129,7 +129,7 @@ def test_a_tap_on_the_map_changes_the_interval_of_the_run(visit):
 def test_a_comparison_fills_in_is_cancelled_sorted_and_downloaded(visit):
     page = visit("?tab=compare&n=60&particles=50&methods=adaptive,fixed&epsilons=2,5&replicates=200")
     page.get_by_role("button", name="Run", exact=True).click()
-    wait_for(page, r"Running: \d+ of 800 runs, about .* left")
+    wait_for(page, r"Running: \d\d+ of 800 runs, about .* left")  # enough for every row of the table
     page.get_by_role("button", name="Cancel", exact=True).click()
     wait_for(page, r"Cancelled: \d+ of 800 runs")
     done = int(re.search(r"(\d+) of 800", sentence(page, "Cancelled")).group(1))

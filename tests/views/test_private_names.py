@@ -23,16 +23,16 @@ from panel.io.document import schedule_write_events
 from panel_material_ui.base import MaterialComponent
 from tornado.locks import Lock
 
-from explorer.views.controls import Slider
-from explorer.views.html_text import HtmlText
-from explorer.views.live_plot import LivePlot, repaint
-from explorer.views.panel_workarounds import browser_first, shown_plots, widgets_from
-from explorer.views.upload import Upload
-from explorer.views.view import View
+from explorer.views.parts.controls import Slider
+from explorer.views.parts.html_text import HtmlText
+from explorer.views.parts.live_plot import LivePlot, repaint
+from explorer.views.parts.panel_workarounds import browser_first, shown_plots, widgets_from
+from explorer.views.parts.upload import Upload
+from explorer.views.tabs import ComputedTab, Tab
 
 PACKAGE = Path(__file__).resolve().parents[2] / "explorer"
 #: Only these reach into what is not theirs.
-WORKAROUNDS = {"views/panel_workarounds.py", "engine/compiled.py"}
+WORKAROUNDS = {"views/parts/panel_workarounds.py", "engine/compiled.py"}
 #: Private by name, public by documentation.
 DOCUMENTED = {"_asdict", "_exit", "_fields", "_replace"}
 #: Another's class, and which of its private names our class uses or overrides.
@@ -41,7 +41,8 @@ USED = {
     HtmlText: (pn.pane.HTML, {"_get_properties", "_update"}),
     Slider: (pmui.FloatSlider, {"_busy__ignore", "_priority_changes"}),
     Upload: (pmui.FileInput, {"_handle_msg", "_send_msg"}),
-    View: (pn.viewable.Viewer, set()),
+    Tab: (pn.viewable.Viewer, set()),
+    ComputedTab: (pn.viewable.Viewer, set()),
 }
 
 
@@ -133,7 +134,7 @@ def test_a_plot_shows_what_was_painted_before_it_was_drawn_and_after():
 
 def test_without_panels_plots_it_is_drawn_anew(monkeypatch):
     plot, document = painted()
-    monkeypatch.setattr("explorer.views.live_plot.shown_plots", lambda pane: None)
+    monkeypatch.setattr("explorer.views.parts.live_plot.shown_plots", lambda pane: None)
     plot.paint({"curve": {"x": np.arange(2.0), "y": np.array([5.0, 6.0])}}, y=(0, 6))
     repaint(plot)
     assert shown(document) == [5, 6, 6]

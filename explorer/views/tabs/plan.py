@@ -10,11 +10,13 @@ from explorer.engine.planner import Option
 from explorer.models.planning import EPSILONS, Plan, Planning
 from explorer.models.script import plan_script
 from explorer.models.tables import plan_table
-from explorer.views.controls import number_input, widget
-from explorer.views.html_text import HtmlText
-from explorer.views.live_plot import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILLION, LivePlot, repaint
-from explorer.views.sortable_table import sortable_table
-from explorer.views.view import View, code_button, csv_button, side_by_side, wrapped
+from explorer.views.parts.controls import number_input, widget
+from explorer.views.parts.downloads import code_button, csv_button
+from explorer.views.parts.html_text import HtmlText
+from explorer.views.parts.layout import side_by_side, wrapped
+from explorer.views.parts.live_plot import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILLION, LivePlot, repaint
+from explorer.views.parts.sortable_table import sortable_table
+from explorer.views.tabs.tab import ComputedTab
 
 _COLOURS = dict(zip(MECHANISMS, (BLUE, PURPLE, ORANGE, GREEN), strict=True))
 _COLUMNS = (
@@ -32,13 +34,15 @@ _EXPLAINED = (
 )
 
 
-class Planner(View):
+class Planner(ComputedTab):
     """People needed over ε for each mechanism, and the options for what is given.
 
     >>> Planner(sigma=8, epsilon=2, standard_error=0.5).model.standard_error
     0.5
     """
 
+    id, title = "plan", "Plan"
+    address_keys = ("standard_error", "given", "people")
     model_class = Planning
 
     def _build(self):

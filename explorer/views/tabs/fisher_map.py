@@ -14,10 +14,12 @@ from explorer.models.fisher_surface import FisherResult, FisherSurface
 from explorer.models.monte_carlo import Comparison, MonteCarlo
 from explorer.models.script import fisher_script
 from explorer.models.tables import curve_table, surface_table
-from explorer.views.controls import widget
-from explorer.views.live_plot import BLUE, GREY, ORANGE, PURPLE, VERMILLION, LivePlot, image, legend, repaint
-from explorer.views.status import Status
-from explorer.views.view import View, code_button, csv_button, side_by_side, wrapped
+from explorer.views.parts.controls import widget
+from explorer.views.parts.downloads import code_button, csv_button
+from explorer.views.parts.layout import side_by_side, wrapped
+from explorer.views.parts.live_plot import BLUE, GREY, ORANGE, PURPLE, VERMILLION, LivePlot, image, legend, repaint
+from explorer.views.parts.status import Status
+from explorer.views.tabs.tab import ComputedTab
 
 LABELS = {
     "mu": "F[μ,μ]",
@@ -31,13 +33,14 @@ LABELS = {
 _LEGEND = legend((GREY, "☆", "best interval"), (VERMILLION, "◆", "interval by hand: tap the map to choose one"))
 
 
-class FisherMap(View):
+class FisherMap(ComputedTab):
     """Heatmap of the score with the best interval marked; tap it to use that interval.
 
     >>> FisherMap(epsilon=2, score="trace").model.experiment.score
     'trace'
     """
 
+    id, title = "fisher", "Fisher map"
     model_class = FisherSurface
 
     def _build(self):

@@ -4,7 +4,7 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 
-from explorer.views.panel_workarounds import Immediate
+from explorer.views.parts.panel_workarounds import Immediate
 
 _DELTAS = {f"1e-{power}": 10.0**-power for power in range(1, 13)}
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import panel as pn
 
-from explorer.views.panel_workarounds import browser_first
+from explorer.views.parts.panel_workarounds import browser_first
 
 #: So many seconds after somebody has left, what they needed is given back to the system.
 _LATER = 2.0

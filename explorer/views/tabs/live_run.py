@@ -12,7 +12,9 @@ from explorer.models.exact_posterior import SHARES, ExactPosterior, JointPicture
 from explorer.models.live_run import LiveRun as LiveRunModel, Run, Runs, efficiency
 from explorer.models.script import run_script
 from explorer.models.tables import joint_table, runs_table
-from explorer.views.live_plot import (
+from explorer.views.parts.downloads import code_button, csv_button
+from explorer.views.parts.layout import in_pairs, wrapped
+from explorer.views.parts.live_plot import (
     BLUE,
     FADING_BLUE,
     GREEN,
@@ -26,7 +28,7 @@ from explorer.views.live_plot import (
     repaint,
     ribbon,
 )
-from explorer.views.view import View, code_button, csv_button, in_pairs, wrapped
+from explorer.views.tabs.tab import ComputedTab
 
 _COLUMNS = ("mu", "sigma")
 _SYMBOLS = {"mu": "μ", "sigma": "σ"}
@@ -41,7 +43,7 @@ _LEGEND = legend(
 _MOST_POINTS = 800
 
 
-class LiveRun(View):
+class LiveRun(ComputedTab):
     """Clouds of particles over time, adaptive beside non-adaptive; the cloud at one moment; how well it does.
 
     >>> view = LiveRun(epsilon=5, n=100, particles=100)
@@ -49,6 +51,7 @@ class LiveRun(View):
     100
     """
 
+    id, title = "run", "Live run"
     model_class = LiveRunModel
 
     def _build(self):

@@ -11,11 +11,13 @@ from explorer.models.auditing import Auditing
 from explorer.models.mechanism_densities import MechanismDensities, MechanismPicture
 from explorer.models.script import mechanism_script
 from explorer.models.tables import mechanism_table
-from explorer.views.controls import SpanSlider, widget
-from explorer.views.html_text import HtmlText
-from explorer.views.live_plot import BLUE, GREY, ORANGE, PURPLE, VERMILLION, LivePlot, legend, repaint
-from explorer.views.status import Status
-from explorer.views.view import View, code_button, csv_button, side_by_side, wrapped
+from explorer.views.parts.controls import SpanSlider, widget
+from explorer.views.parts.downloads import code_button, csv_button
+from explorer.views.parts.html_text import HtmlText
+from explorer.views.parts.layout import side_by_side, wrapped
+from explorer.views.parts.live_plot import BLUE, GREY, ORANGE, PURPLE, VERMILLION, LivePlot, legend, repaint
+from explorer.views.parts.status import Status
+from explorer.views.tabs.tab import ComputedTab
 
 #: Of the density, outside of it: on a phone it would cover the curve.
 _LEGEND = legend((BLUE, "━", "density of Y"), (ORANGE, "▮", "share clipped to l, to r"), (GREY, "┊", "l, r"))
@@ -26,13 +28,15 @@ _AUDIT = (
 )
 
 
-class MechanismView(View):
+class MechanismView(ComputedTab):
     """Density of an answer, what two neighbours look like, and the privacy loss with its bound.
 
     >>> MechanismView(epsilon=2, manual=True, interval=(-1, 1)).model.compute().epsilon
     2.0
     """
 
+    id, title = "mechanism", "Mechanism"
+    address_keys = ("first", "second")
     model_class = MechanismDensities
 
     def _build(self):

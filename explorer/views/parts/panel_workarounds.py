@@ -62,6 +62,24 @@ def browser_first(document: Document | None) -> None:
 
 
 @contextlib.contextmanager
+def forget_busy_watchers() -> Iterator[None]:
+    """A page that is made within the context does not follow whether the server is busy.
+
+    Panel Material UI's page follows that even without a busy indicator, and is then never forgotten: the server, which
+    outlives all pages, keeps a list of whom to tell. Can go when a page without an indicator watches nothing.
+    """
+    others = _busy_watchers()
+    yield
+    for watcher in _busy_watchers():
+        if watcher not in others:
+            pn.state.param.unwatch(watcher)
+
+
+def _busy_watchers() -> list:
+    return list(pn.state.param.watchers.get("busy", {}).get("value", []))
+
+
+@contextlib.contextmanager
 def widgets_from(script: str, style: str) -> Iterator[None]:
     """Panel Material UI's widgets in notebook cells, from now on, load these files of the notebook's own server.
 
