@@ -5,7 +5,7 @@ import time
 
 from benchmarks.timing import line
 from explorer.engine.threads import Stopped, stoppable
-from explorer.models.live_run import LiveRun
+from explorer.models.live_run import LiveSimulation
 
 
 def run() -> None:
@@ -16,7 +16,7 @@ def run() -> None:
         {"sampler": "grid"},
         {"family": "gumbel"},
     ):
-        list(LiveRun(n=20, particles=50, **settings).work())  # compiles
+        list(LiveSimulation(n=20, particles=50, **settings).work())  # compiles
         times = sorted(1000 * _stopping(settings, wait) for wait in (0.3, 0.6, 1.0, 1.5, 2.2))
         name = ", ".join(settings.values()) or "default"
         line(
@@ -34,7 +34,7 @@ def _stopping(settings: dict, wait: float) -> float:
     def work() -> None:
         try:
             with stoppable(asked.is_set):
-                list(LiveRun(n=5000, particles=5000, **settings).work())
+                list(LiveSimulation(n=5000, particles=5000, **settings).work())
         except Stopped:
             freed.append(time.perf_counter())
 

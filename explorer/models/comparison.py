@@ -23,7 +23,7 @@ from explorer.engine.study import carry_out, plan
 from explorer.engine.summary import summary
 from explorer.models.computation import Computation
 from explorer.models.limits import check_work
-from explorer.models.script import call
+from explorer.models.script import call, family_argument, program, without_unused
 
 #: Maximum number of combinations of a method and a mechanism in one picture.
 MOST_SERIES = 8
@@ -97,9 +97,8 @@ class Compared:
 
     def script(self) -> str:
         """The study behind the comparison, and its summary."""
-        unused = () if "gaussian" in self.settings["mechanisms"] else ("delta",)
-        study = call("ex.study", {name: value for name, value in self.settings.items() if name not in unused})
-        return f"import explorer as ex\n\ntable = {study}\n\nprint(ex.summary(table).to_string())"
+        study = call("ex.study", without_unused(self.settings))
+        return program(f"table = {study}", "", "print(ex.summary(table).to_string())")
 
 
 def _limits(found: pd.DataFrame) -> list[tuple[float, float]]:
@@ -153,8 +152,11 @@ class Comparison(Computation):
         names = ("n", "particles", "mu", "sigma", "score", "seed", "delta")
         settings = {name: getattr(self, name) for name in ("epsilons", "methods", "replicates", "mechanisms")}
         settings["epsilons"] = sorted(settings["epsilons"])
-        family = now.chosen_family if now.family == "student_t" else now.family
-        return settings | {"families": [family]} | {name: getattr(now, name) for name in names}
+        return (
+            settings
+            | {"families": [family_argument(now.family, now.df)]}
+            | {name: getattr(now, name) for name in names}
+        )
 
     def cells(self) -> list[dict]:
         """What is to be run. The first replicates of all come first, so that every box fills."""

@@ -13,6 +13,7 @@ import time
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 import param
 
 from explorer.engine.collection import LEVELS, Collection, OpenEstimate, open_estimate, people_needed
@@ -23,6 +24,7 @@ from explorer.engine.secure import secure
 from explorer.engine.threads import stop_if_asked
 from explorer.models.computation import Computation
 from explorer.models.limits import check_work, largest_upload
+from explorer.models.script import Code, call, family_argument, program, without_unused
 
 #: So many of a file's people are asked.
 MOST_PEOPLE = 10_000
@@ -50,6 +52,28 @@ class Collected(NamedTuple):
     def width(self) -> np.ndarray:
         """Of the 95 % credible interval of μ, after each answer."""
         return self.quantiles[:, 2, 0] - self.quantiles[:, 0, 0]
+
+    def table(self) -> pd.DataFrame:
+        """One row for each answer: the question, the answer, and what is then known. It holds nobody's value."""
+        columns = {"t": np.arange(1, self.y.size + 1), "left": self.left, "right": self.right, "y": self.y}
+        for k, level in enumerate(LEVELS):
+            columns |= {f"{side}_{100 * level:g}%": self.quantiles[:, k, j] for j, side in enumerate(("mu", "sigma"))}
+        return pd.DataFrame(columns)
+
+    def script(self) -> str:
+        """The same collection from a file of one's own; its noise and its order differ each time."""
+        names = ("epsilon", "mechanism", "particles", "policy", "score", "sampler", "delta", "best")
+        settings = {name: self.settings[name] for name in names}
+        settings["family"] = family_argument(self.settings["family"], self.settings["df"])
+        low, high = self.settings["expected"]
+        settings["prior"] = Code(f"ex.SemiConjugatePrior.expecting({low!r}, {high!r})")
+        return program(
+            f"column = ex.DataFile('your_file.csv').read({self.settings['column']!r})",
+            f"estimator = {call('ex.OnlineEstimator', without_unused(settings))}",
+            f"for answered in ex.Collection(column.values, estimator, most={self.settings['most']!r}):",
+            "    pass",
+            "print(estimator.posterior.quantiles([0.025, 0.5, 0.975]))",
+        )
 
     def needed(self, wanted: float) -> int | None:
         """How many people it took until the interval was as narrow as wanted and stayed so."""

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 import param
 
 from explorer.engine.families import Family
@@ -17,6 +18,7 @@ from explorer.engine.mechanisms import MECHANISMS, mechanism as find_mechanism
 from explorer.engine.optimum import NoBestIntervalError, best_interval
 from explorer.engine.planner import PLANNED_SCORE, Option, plan
 from explorer.models.computation import Computation
+from explorer.models.script import call, family_argument, program
 
 EPSILONS = np.geomspace(0.1, 10, 17)
 
@@ -28,12 +30,18 @@ class Plan(NamedTuple):
     people: dict[str, np.ndarray]
     #: How many would be needed without privacy.
     without_privacy: float
-    standard_error: float
-    sigma: float
-    #: What was given: (ε, None) or (None, n).
-    given: tuple[float | None, int | None]
-    delta: float
+    #: The arguments of ``plan``; of epsilon and n, the one that was not given is None.
+    settings: dict
     complete: bool
+
+    def table(self) -> pd.DataFrame:
+        """The options, the best first."""
+        return pd.DataFrame(self.options, columns=Option._fields)
+
+    def script(self) -> str:
+        """Prints the options."""
+        settings = {name: value for name, value in self.settings.items() if value is not None}
+        return program(f"for option in {call('ex.plan', settings)}:", "    print(option)")
 
 
 class Planning(Computation):
@@ -66,17 +74,19 @@ class Planning(Computation):
     def work(self):
         now = self.experiment
         family, sigma, error, delta = now.chosen_family, now.sigma, self.standard_error, now.delta
-        given = (now.epsilon, None) if self.given == "epsilon" else (None, self.people)
+        epsilon, n = (now.epsilon, None) if self.given == "epsilon" else (None, self.people)
+        settings = {"standard_error": error, "sigma": sigma, "epsilon": epsilon, "n": n}
+        settings |= {"family": family_argument(now.family, now.df), "delta": delta}
 
         def results():
-            options = plan(error, sigma, given[1], given[0], family, delta=delta)
+            options = plan(error, sigma, n, epsilon, family, delta=delta)
             wanted = (sigma / error) ** 2
             without = wanted / float(classical_information(family)[0, 0])
             people = {}
             for name in MECHANISMS:
                 people[name] = wanted / _informations(name, family, delta)  # NaN if it never is enough
                 complete = len(people) == len(MECHANISMS)
-                yield Plan(options, dict(people), without, error, sigma, given, delta, complete)
+                yield Plan(options, dict(people), without, settings, complete)
                 self.report(len(people) / len(MECHANISMS))
 
         return results()

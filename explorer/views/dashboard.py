@@ -94,7 +94,7 @@ class Dashboard(param.Parameterized):
 
     def page(self) -> pmui.Page:
         """The page for a server."""
-        sidebar = [group(self.experiment, Experiment.names_of(cls), cls.__name__) for cls in GROUPS]
+        sidebar = [group(self.experiment, Experiment.names_of(cls), Experiment.title_of(cls)) for cls in GROUPS]
         pn.state.onload(self._start)
         at_end(self.close)
         # On a phone the controls would cover everything: they wait behind their button.

@@ -5,9 +5,9 @@ import pytest
 
 from explorer.engine.information import fisher_information, score_surface
 from explorer.engine.optimum import best_interval, best_near
-from explorer.models.epsilon_curve import EPSILONS, EpsilonCurve
-from explorer.models.fisher_surface import FisherSurface
-from explorer.models.monte_carlo import MonteCarlo
+from explorer.models.fisher.epsilon_curve import EPSILONS, EpsilonCurve
+from explorer.models.fisher.monte_carlo import MonteCarlo
+from explorer.models.fisher.surface import FisherSurface
 
 
 def test_it_wraps_the_engine():

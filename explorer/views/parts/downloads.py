@@ -3,7 +3,7 @@
 import html
 import io
 from collections.abc import Callable
-from typing import Any
+from operator import methodcaller
 
 import panel as pn
 import panel_material_ui as pmui
@@ -14,7 +14,9 @@ from explorer.views.parts.html_text import HtmlText
 _NOTHING_YET = "# nothing has been computed yet\n"
 
 
-def csv_button(label: str, filename: str, model: Computation, table: Callable) -> pmui.FileDownload:
+def csv_button(
+    label: str, filename: str, model: Computation, table: Callable = methodcaller("table")
+) -> pmui.FileDownload:
     """A button that downloads a model's result as a table, which is made when asked for."""
 
     def content() -> io.StringIO:
@@ -33,7 +35,7 @@ _COPY = (
 )
 
 
-def code_button(model: Computation, code: Callable[[Any], str]) -> pn.Row:
+def code_button(model: Computation) -> pn.Row:
     """Shows the calls that reproduce a model's result, and copies them."""
     text = HtmlText("", sizing_mode="stretch_width")
     dialog = pmui.Dialog(text, title="The same in Python", width_option="md", close_on_click=True)
@@ -41,7 +43,7 @@ def code_button(model: Computation, code: Callable[[Any], str]) -> pn.Row:
 
     def show(event) -> None:
         with pn.io.hold():
-            script = _NOTHING_YET if model.result is None else code(model.result)
+            script = _NOTHING_YET if model.result is None else model.result.script()
             text.object = f"<pre style='white-space: pre-wrap'>{html.escape(script)}</pre>{_COPY}"
             dialog.open = True
 

@@ -87,8 +87,8 @@ class Compare(ComputedTab):
             self._table,
             pmui.Typography(_EXPLAINED, variant="body2", sizing_mode="stretch_width", margin=(6, 10)),
             wrapped(
-                code_button(model, lambda result: result.script()),
-                csv_button("All runs as CSV", "comparison.csv", model, lambda result: result.table()),
+                code_button(model),
+                csv_button("All runs as CSV", "comparison.csv", model),
                 csv_button("Table as CSV", "comparison_summary.csv", model, lambda result: result.summary_table()),
             ),
             sizing_mode="stretch_width",

@@ -9,8 +9,7 @@ import panel_material_ui as pmui
 
 from explorer.models.auditing import Auditing
 from explorer.models.mechanism_densities import MechanismDensities, MechanismPicture
-from explorer.models.script import mechanism_script
-from explorer.models.tables import mechanism_table
+from explorer.models.script import WITH_DELTA
 from explorer.views.parts.controls import SpanSlider, widget
 from explorer.views.parts.downloads import code_button, csv_button
 from explorer.views.parts.html_text import HtmlText
@@ -66,8 +65,8 @@ class MechanismView(ComputedTab):
             self._density,
             side_by_side(self._neighbours, self._loss),
             wrapped(
-                code_button(self.model, lambda result: mechanism_script(experiment, result)),
-                csv_button("As CSV", "mechanism.csv", self.model, mechanism_table),
+                code_button(self.model),
+                csv_button("As CSV", "mechanism.csv", self.model),
             ),
             pmui.Typography("Take nobody’s word for ε: audit it", variant="h6", margin=(14, 10, 0, 10)),
             pmui.Typography(_AUDIT, variant="body2", sizing_mode="stretch_width", margin=(4, 10)),
@@ -153,10 +152,10 @@ def _sentence(picture: MechanismPicture) -> str:
     left, right = picture.interval
     largest = float(np.abs(picture.loss).max())
     odds = f"seeing y changes the odds between them by a factor of at most {np.exp(largest):.3g}"
-    if picture.mechanism == "gaussian":
+    if picture.settings["mechanism"] == WITH_DELTA:
         return (
             f"Asked for [{left:.4g}, {right:.4g}]. The gaussian mechanism may exceed ε = {picture.epsilon:g} "
-            f"with probability δ = {picture.delta:g}."
+            f"with probability δ = {picture.settings['delta']:g}."
         )
     promise = f"ε = {picture.epsilon:g} promises {np.exp(picture.epsilon):.3g} for any two values"
     return f"Asked for [{left:.4g}, {right:.4g}]. For these two neighbours {odds}; {promise}."

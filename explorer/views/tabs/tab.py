@@ -130,7 +130,7 @@ class ComputedTab(Tab):
         names = set(self.model.inputs)
         groups = [(cls, [name for name in Experiment.names_of(cls) if name in names]) for cls in GROUPS]
         return pn.Column(
-            *[group(self.model.experiment, chosen, cls.__name__) for cls, chosen in groups if chosen],
+            *[group(self.model.experiment, chosen, Experiment.title_of(cls)) for cls, chosen in groups if chosen],
             sizing_mode="stretch_width",
         )
 

@@ -15,8 +15,6 @@ from bokeh.models import BasicTickFormatter
 from explorer.engine.data_file import DataFile
 from explorer.models.data_collection import Collected, DataCollection
 from explorer.models.limits import largest_upload
-from explorer.models.script import collection_script
-from explorer.models.tables import collected_table
 from explorer.views.parts.controls import number_input, widget
 from explorer.views.parts.downloads import code_button, csv_button
 from explorer.views.parts.html_text import HtmlText
@@ -116,8 +114,8 @@ class YourData(ComputedTab):
             side_by_side(self._mu, self._sigma),
             self._width,
             wrapped(
-                code_button(model, collection_script),
-                csv_button("Answers as CSV", "answers.csv", model, collected_table),
+                code_button(model),
+                csv_button("Answers as CSV", "answers.csv", model),
             ),
             sizing_mode="stretch_width",
         )

@@ -5,7 +5,7 @@ import param
 from explorer.engine.families import FAMILIES, Family, family as find_family
 
 
-class Population(param.Parameterized):
+class PopulationSettings(param.Parameterized):
     """The population P_θ that the individuals come from."""
 
     family = param.Selector(

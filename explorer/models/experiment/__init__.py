@@ -7,17 +7,27 @@
 
 import param
 
-from explorer.models.population import Population
-from explorer.models.privacy import Privacy
-from explorer.models.sampling import Sampling
-from explorer.models.truncation import Truncation
+from explorer.models.experiment.population import PopulationSettings
+from explorer.models.experiment.privacy import PrivacySettings
+from explorer.models.experiment.sampling import SamplingSettings
+from explorer.models.experiment.truncation import TruncationSettings
 
-#: The groups, in the order in which people meet them.
-GROUPS: tuple[type[param.Parameterized], ...] = (Privacy, Population, Truncation, Sampling)
+#: The groups of settings, in the order in which people meet them.
+GROUPS: tuple[type[param.Parameterized], ...] = (
+    PrivacySettings,
+    PopulationSettings,
+    TruncationSettings,
+    SamplingSettings,
+)
 
 
-class Experiment(Privacy, Population, Truncation, Sampling):
+class Experiment(PrivacySettings, PopulationSettings, TruncationSettings, SamplingSettings):
     """A population, a privacy level, a way to choose intervals, and a sampler."""
+
+    @staticmethod
+    def title_of(group: type[param.Parameterized]) -> str:
+        """What people call a group."""
+        return group.__name__.removesuffix("Settings")
 
     @classmethod
     def names_of(cls, group: type[param.Parameterized]) -> list[str]:
