@@ -41,7 +41,7 @@ class MechanismPicture(NamedTuple):
 
     @property
     def epsilon(self) -> float:
-        return self.settings["epsilon"]
+        return float(self.settings["epsilon"])
 
     def table(self) -> pd.DataFrame:
         """Densities and privacy loss at each y."""

@@ -20,7 +20,7 @@ from explorer.views.tour_bar import TourBar
 class Dashboard(param.Parameterized):
     """All registered tabs around one experiment; each is built when it is first opened."""
 
-    tab = param.Selector(objects=[], doc="The id of the open tab.")
+    tab = param.Selector(objects=[], check_on_set=True, doc="The id of the open tab.")
 
     def __init__(self, search: str = "", lessons: dict[str, str] | None = None, **params):
         """``search`` is the end of the page's address; ``lessons`` are titles and addresses of lessons."""

@@ -105,3 +105,10 @@ def test_what_is_computed_on_demand_is_not_computed_by_itself():
         if issubclass(tab, ComputedTab):
             view = Dashboard(f"?tab={name}").views[name]
             assert (view.model.result is None) == (view.model.mode != "live"), name
+
+
+def test_a_tab_that_does_not_exist_is_reported_and_the_first_one_opens():
+    dashboard = Dashboard("?tab=elsewhere")
+    assert dashboard.problems == ["tab cannot be 'elsewhere'"]
+    assert list(dashboard.views) == [next(iter(registered()))]
+    assert dashboard.address.text() == ""
