@@ -7,7 +7,7 @@ import time
 from benchmarks.timing import line
 from explorer.engine.compute.threads import Stopped, stoppable
 from explorer.models.limits import MOST_LATENT_WORK, MOST_WORK
-from explorer.models.live_run import LiveRun
+from explorer.models.live_run import LiveSimulation
 
 #: After so many seconds the run is superseded.
 WAITS = 0.3, 0.6, 1.0, 1.5, 2.2
@@ -21,7 +21,7 @@ def run(small: bool = False) -> None:
         {"sampler": "grid"},
         {"family": "gumbel"},
     ):
-        list(LiveRun(n=20, particles=50, **settings).work())  # compiles
+        list(LiveSimulation(n=20, particles=50, **settings).work())  # compiles
         size = math.isqrt(MOST_LATENT_WORK if settings.get("sampler") == "resample_move" else MOST_WORK)
         times = [_stopping(settings | {"n": size, "particles": size}, wait) for wait in (WAITS[:1] if small else WAITS)]
         found = [1000 * seconds for seconds in times if seconds is not None]
@@ -44,7 +44,7 @@ def _stopping(settings: dict, wait: float) -> float | None:
     def work() -> None:
         try:
             with stoppable(asked.is_set):
-                list(LiveRun(**settings).work())
+                list(LiveSimulation(**settings).work())
         except Stopped:
             freed.append(time.perf_counter())
 

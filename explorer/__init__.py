@@ -58,12 +58,12 @@ _HOMES = {
     "explorer.io.data_file": ("Column", "DataFile"),
     "explorer.studies.study": ("study",),
     "explorer.studies.summary": ("summary",),
-    "explorer.views.compare": ("Compare",),
-    "explorer.views.fisher_map": ("FisherMap",),
-    "explorer.views.live_run": ("LiveRun",),
-    "explorer.views.mechanism_view": ("MechanismView",),
-    "explorer.views.planner": ("Planner",),
-    "explorer.views.your_data": ("YourData",),
+    "explorer.views.tabs.compare": ("Compare",),
+    "explorer.views.tabs.fisher_map": ("FisherMap",),
+    "explorer.views.tabs.live_run": ("LiveRun",),
+    "explorer.views.tabs.mechanism": ("MechanismView",),
+    "explorer.views.tabs.plan": ("Planner",),
+    "explorer.views.tabs.your_data": ("YourData",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = sorted(_HOME_OF)

@@ -97,22 +97,22 @@ from explorer.studies.study import (
 from explorer.studies.summary import (
     summary as summary,
 )
-from explorer.views.compare import (
+from explorer.views.tabs.compare import (
     Compare as Compare,
 )
-from explorer.views.fisher_map import (
+from explorer.views.tabs.fisher_map import (
     FisherMap as FisherMap,
 )
-from explorer.views.live_run import (
+from explorer.views.tabs.live_run import (
     LiveRun as LiveRun,
 )
-from explorer.views.mechanism_view import (
+from explorer.views.tabs.mechanism import (
     MechanismView as MechanismView,
 )
-from explorer.views.planner import (
+from explorer.views.tabs.plan import (
     Planner as Planner,
 )
-from explorer.views.your_data import (
+from explorer.views.tabs.your_data import (
     YourData as YourData,
 )
 

@@ -19,16 +19,16 @@ _ORIGIN = re.compile(r"^(\*|[A-Za-z0-9._-]+|\[[0-9a-fA-F:]+\])(:(\d{1,5}|\*))?$"
 def warm_up() -> float:
     """Load or compile what the first page needs; returns the seconds it took."""
     from explorer.engine.mechanisms import MECHANISMS
-    from explorer.models.epsilon_curve import EpsilonCurve
-    from explorer.models.fisher_surface import FisherSurface
-    from explorer.models.live_run import LiveRun
+    from explorer.models.fisher.epsilon_curve import EpsilonCurve
+    from explorer.models.fisher.surface import FisherSurface
+    from explorer.models.live_run import LiveSimulation
     from explorer.models.mechanism_densities import MechanismDensities
 
     start = time.perf_counter()
-    for model in (LiveRun, FisherSurface, EpsilonCurve, MechanismDensities):
+    for model in (LiveSimulation, FisherSurface, EpsilonCurve, MechanismDensities):
         model().recall()
     for mechanism in MECHANISMS:
-        LiveRun(mechanism=mechanism, n=20, particles=50).compute()
+        LiveSimulation(mechanism=mechanism, n=20, particles=50).compute()
     return time.perf_counter() - start
 
 

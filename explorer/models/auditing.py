@@ -16,6 +16,8 @@ from explorer.models.computation import Computation
 class Auditing(Computation):
     """Carried out on demand, for one answer to [μ − σ, μ + σ]."""
 
+    mode = "on demand"
+
     trials = param.Integer(
         20_000,
         bounds=(100, 500_000),

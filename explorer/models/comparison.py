@@ -1,38 +1,126 @@
 """A comparison of methods, started and cancelled on demand: the paper's Figure 3 for any population.
 
 >>> model = Comparison(methods=["adaptive"], epsilons=[5.0], replicates=2, n=50, particles=100, workers=1)
->>> len(model.compute())
+>>> len(model.compute().table())
 2
 """
 
-import asyncio
-import contextvars
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from functools import lru_cache
+from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 import param
 
+from explorer.engine.information import best_ldp
 from explorer.engine.mechanisms import MECHANISMS
-from explorer.models.experiment import Experiment
+from explorer.engine.population import Family, family as find_family
+from explorer.models.computation import Computation
 from explorer.models.limits import check_work
+from explorer.models.script import call, family_argument, program, without_unused
 from explorer.studies.replicate import METHODS
 from explorer.studies.study import carry_out, planned_cells
+from explorer.studies.summary import summary
 
-#: Combinations of a method and a mechanism that one picture can hold.
+#: Maximum number of combinations of a method and a mechanism in one picture.
 MOST_SERIES = 8
-#: The table is shown anew so often, in seconds: whoever looks cannot read faster.
+#: Seconds between two partial results.
 _PAUSE = 0.5
 #: A comparison uses all cores, so that a server with many visitors carries out one at a time.
 _TURN = threading.Semaphore(1)
 
 
-class Comparison(param.Parameterized):
+class Box(NamedTuple):
+    """A box plot of some values: quartiles, whiskers to the last value within one and a half boxes, what lies beyond.
+
+    In NumPy, as the only library that computes this, Matplotlib, is no dependency of the app.
+    """
+
+    epsilon: float
+    series: str
+    low: float
+    middle: float
+    high: float
+    whiskers: tuple[float, float]
+    far: np.ndarray
+
+    @classmethod
+    def of(cls, epsilon: float, series: str, values: np.ndarray) -> "Box":
+        low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
+        reach = 1.5 * (high - low)
+        near = (values >= low - reach) & (values <= high + reach)
+        return cls(epsilon, series, low, middle, high, (values[near].min(), values[near].max()), values[~near])
+
+
+class Compared:
+    """The finished runs of a comparison, with the settings that they were made with."""
+
+    def __init__(self, runs: pd.DataFrame, settings: dict, total: int) -> None:
+        self.settings, self.done, self.total = settings, len(runs), total
+        self.summary, self.boxes, self.limits = None, {}, []
+        self.runs = runs
+        if not self.done:
+            return
+        self.runs = runs.assign(series=runs.apply(series(runs), axis=1))
+        found = summary(self.runs)
+        self.summary = found.assign(series=found.apply(series(runs), axis=1)).sort_values(["epsilon", "series"])
+        self.good = self.runs[self.runs["error"].isna()]
+        self.limits = _limits(self.summary)
+        for name in ("mu", "sigma"):
+            groups = self.good.groupby(["epsilon", "series"])
+            self.boxes[name] = [Box.of(*key, rows[name].to_numpy()) for key, rows in groups]
+
+    @property
+    def series(self) -> list[str]:
+        """The combinations of a method and a mechanism, in the order of their first runs."""
+        return list(dict.fromkeys(self.runs["series"])) if self.done else []
+
+    def truth(self, name: str) -> float:
+        return float(self.good[f"true_{name}"].iloc[0])
+
+    def window(self, name: str) -> tuple[float, float]:
+        """Limits of an axis that shows all posterior means, with the truth in the middle."""
+        truth = self.truth(name)
+        away = 1.1 * float(np.abs(self.good[name] - truth).max()) or 1.0
+        return truth - away if name == "mu" else max(truth - away, 0.0), truth + away
+
+    def table(self) -> pd.DataFrame:
+        """One row for each finished run."""
+        return self.runs.drop(columns="series", errors="ignore")
+
+    def summary_table(self) -> pd.DataFrame:
+        """One row for each combination and ε."""
+        return summary(self.table())
+
+    def script(self) -> str:
+        """The study behind the comparison, and its summary."""
+        study = call("ex.study", without_unused(self.settings))
+        return program(f"table = {study}", "", "print(ex.summary(table).to_string())")
+
+
+def _limits(found: pd.DataFrame) -> list[tuple[float, float]]:
+    """(ε, σ/√(n F*)), with the information F* of the best ε-LDP mechanism."""
+    first = found.iloc[0]
+    population = find_family(first["family"], **({} if np.isnan(first["df"]) else {"df": first["df"]}))
+    return [
+        (epsilon, first["true_sigma"] / np.sqrt(first["n"] * _best_information(epsilon, population)))
+        for epsilon in sorted(found["epsilon"].unique())
+    ]
+
+
+@lru_cache(maxsize=64)
+def _best_information(epsilon: float, population: Family) -> float:
+    return best_ldp(epsilon, family=population).value
+
+
+class Comparison(Computation):
     """Replicates of each method, mechanism and ε, for the experiment's population, n, N, score and seed."""
 
-    experiment = param.ClassSelector(class_=Experiment, doc="The population and the sizes; may be shared.")
+    mode = "job"
+
     methods = param.ListSelector(
         default=["adaptive", "fixed"],
         objects=[*METHODS, "metropolis/fixed", "resample_move/thompson"],
@@ -55,21 +143,8 @@ class Comparison(param.Parameterized):
     )
     workers = param.Integer(None, bounds=(1, 64), allow_None=True, doc="Processes; as many as cores, if None.")
 
-    result = param.Parameter(None, doc="The table of all finished runs, None before the first.")
-    status = param.Selector(default="idle", objects=["idle", "waiting", "running", "done", "cancelled", "failed"])
-    done = param.Integer(0, doc="Runs that are finished,")
-    total = param.Integer(0, doc="of so many.")
-    remaining = param.Number(None, allow_None=True, doc="Seconds that the rest will take, about.")
-    error = param.String("", doc="Why the comparison failed, in one sentence.")
-
-    def __init__(self, **params):
-        settings = {name: params.pop(name) for name in list(params) if name in Experiment.param and name != "name"}
-        params.setdefault("experiment", Experiment())
-        params["experiment"].param.update(**settings)
-        super().__init__(**params)
-        self._cancelled = threading.Event()
-        #: The settings of the result.
-        self.shown = self.settings()
+    done = param.Integer(0, doc="Number of finished runs.")
+    total = param.Integer(0, doc="Number of all runs.")
 
     def settings(self) -> dict:
         """The arguments of ``explorer.study``."""
@@ -77,8 +152,11 @@ class Comparison(param.Parameterized):
         names = ("n", "particles", "mu", "sigma", "score", "seed", "delta")
         settings = {name: getattr(self, name) for name in ("epsilons", "methods", "replicates", "mechanisms")}
         settings["epsilons"] = sorted(settings["epsilons"])
-        family = now.chosen_family if now.family == "student_t" else now.family
-        return settings | {"families": [family]} | {name: getattr(now, name) for name in names}
+        return (
+            settings
+            | {"families": [family_argument(now.family, now.df)]}
+            | {name: getattr(now, name) for name in names}
+        )
 
     def cells(self) -> list[dict]:
         """What is to be run. The first replicates of all come first, so that every box fills."""
@@ -90,89 +168,46 @@ class Comparison(param.Parameterized):
         check_work("resample_move" if latent else "marginal", now.particles, now.n, len(cells))
         return sorted(cells, key=lambda cell: cell["replicate"])
 
-    def compute(self) -> pd.DataFrame:
-        """The whole table, computed here and now."""
-        self.shown = self.settings()
-        self.result = carry_out(self.cells(), workers=self.workers)
-        self.status = "done"
-        return self.result
+    def is_preview(self, result):
+        return result.done < result.total
 
-    def cancel(self) -> None:
-        """Stop; what is finished stays."""
-        self._cancelled.set()
+    @param.depends("result", watch=True)
+    def _count(self) -> None:
+        self.done = 0 if self.result is None else self.result.done
 
-    close = cancel
+    def work(self):
+        cells, settings = self.cells(), self.settings()
+        self.param.update(done=0, total=len(cells))
 
-    async def run(self) -> None:
-        """Compute in processes, and show what is finished while it grows."""
-        if self.status in ("waiting", "running"):
-            return
-        self._cancelled.clear()
-        self.param.update(status="waiting", error="", done=0, total=0, remaining=None, result=None)
-        try:
-            cells, self.shown = self.cells(), self.settings()
-            self.total = len(cells)
-            loop = asyncio.get_running_loop()
-            table = await _in_a_thread(lambda: self._carry_out(cells, loop), loop)
-            stopped = len(table) < len(cells)
-            self.param.update(result=table, done=len(table), remaining=None, status="cancelled" if stopped else "done")
-        except Exception as error:  # whatever it is, it is told on the page and the server goes on
-            words = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
-            self.param.update(status="failed", error=words, remaining=None)
+        def results():
+            while not _TURN.acquire(timeout=0.1):
+                if self._cancelled.is_set():
+                    yield Compared(carry_out([]), settings, len(cells))
+                    return
+            try:
+                grow = _Growing(self, settings)
+                table = carry_out(cells, workers=self.workers, progress=grow, cancelled=self._cancelled.is_set)
+            finally:
+                _TURN.release()
+            yield Compared(table, settings, len(cells))
 
-    def _carry_out(self, cells: list[dict], loop: asyncio.AbstractEventLoop) -> pd.DataFrame:
-        """In a thread: wait for a turn, and then for the processes."""
-        while not _TURN.acquire(timeout=0.1):
-            if self._cancelled.is_set():
-                return carry_out([])
-        try:
-            rows = _Rows(self, loop)
-            return carry_out(cells, workers=self.workers, progress=rows.add, cancelled=self._cancelled.is_set)
-        finally:
-            _TURN.release()
+        return results()
 
 
-async def _in_a_thread(work: Callable, loop: asyncio.AbstractEventLoop):
-    """In one of its own, as it takes long: those that all share are for what is quick. It keeps nobody from ending."""
-    outcome = loop.create_future()
+class _Growing:
+    """Collects rows in the working thread, and shows them every half second."""
 
-    def settle(method: Callable, value) -> None:
-        if not outcome.done():
-            method(value)
-
-    def thread() -> None:
-        try:
-            method, value = outcome.set_result, work()
-        except Exception as error:
-            method, value = outcome.set_exception, error
-        with suppress(RuntimeError):  # the loop has been closed: nobody waits any more
-            loop.call_soon_threadsafe(settle, method, value)
-
-    # With the context of now: in it a server keeps to whose page what happens belongs.
-    context = contextvars.copy_context()
-    threading.Thread(target=context.run, args=[thread], daemon=True, name="explorer comparison").start()
-    return await outcome
-
-
-class _Rows:
-    """Collects rows in the working thread, and now and then shows them in the event loop's."""
-
-    def __init__(self, model: Comparison, loop: asyncio.AbstractEventLoop) -> None:
-        self._model, self._loop, self._rows = model, loop, []
+    def __init__(self, model: Comparison, settings: dict) -> None:
+        self._model, self._settings, self._rows = model, settings, []
         self._start = self._shown = time.monotonic()
 
-    def add(self, row: dict, done: int, total: int) -> None:
+    def __call__(self, row: dict, done: int, total: int) -> None:
         self._rows.append(row)
         now = time.monotonic()
         if now - self._shown >= _PAUSE and done < total:
-            self._shown = now
             remaining = (now - self._start) / done * (total - done)
-            with suppress(RuntimeError):  # the loop has been closed
-                self._loop.call_soon_threadsafe(self._show, pd.DataFrame(self._rows), done, remaining)
-
-    def _show(self, table: pd.DataFrame, done: int, remaining: float) -> None:
-        if self._model.status in ("waiting", "running"):
-            self._model.param.update(result=table, done=done, remaining=remaining, status="running")
+            self._model.show(Compared(pd.DataFrame(self._rows), self._settings, total), done / total, remaining)
+            self._shown = time.monotonic()
 
 
 def series(table: pd.DataFrame) -> Callable[[pd.Series], str]:

@@ -20,6 +20,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import cache
 from typing import Any, ClassVar
 
@@ -44,14 +45,20 @@ class Computation(param.Parameterized):
     result = param.Parameter(None, doc="The newest result, None before the first.")
     status = param.Selector(
         default="idle",
-        objects=["idle", "computing", "preview", "ready", "failed"],
-        doc="preview: the result is coarse, a better one is on its way.",
+        objects=["idle", "waiting", "computing", "preview", "ready", "cancelled", "failed"],
+        doc="waiting: a job waits for its turn. preview: the result is coarse or partial, a better one is on its way.",
     )
     progress = param.Number(0.0, bounds=(0, 1), doc="How much of the present computation is done.")
+    remaining = param.Number(None, allow_None=True, doc="Seconds that the rest of a job will take, about.")
     error = param.String("", doc="Why the last computation failed, in one sentence.")
 
-    #: The experiment's parameters that the result depends on.
+    #: "live": computed again whenever an input changes. "on demand": when somebody asks. "job": when somebody asks, for
+    #: as long as it takes, with partial results; nothing but ``cancel`` ends it early.
+    mode: ClassVar[str] = "live"
+    #: The experiment's parameters that the result depends on,
     inputs: ClassVar[tuple[str, ...]] = ()
+    #: and the model's own.
+    own_inputs: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, **params):
         settings = {name: params.pop(name) for name in list(params) if name in Experiment.param and name != "name"}
@@ -63,6 +70,7 @@ class Computation(param.Parameterized):
         self._newest = 0
         self._busy = False
         self._closed = threading.Event()
+        self._cancelled = threading.Event()
 
     def work(self) -> Iterator[Any]:
         """A generator of ever better results for the settings of now; it runs in a thread."""
@@ -75,6 +83,8 @@ class Computation(param.Parameterized):
     def on_change(self, callback: Callable) -> None:
         """Call (or await) ``callback`` whenever an input changes."""
         self.experiment.param.watch(callback, list(self.inputs))
+        if self.own_inputs:
+            self.param.watch(callback, list(self.own_inputs))
 
     def compute(self) -> Any:
         """The last result, computed in this thread."""
@@ -84,17 +94,28 @@ class Computation(param.Parameterized):
 
     def recall(self) -> bool:
         """If all inputs stand at their defaults, take the result that is kept for them; whether that was so."""
-        if set(self.inputs) & set(self.experiment.changed()):
+        own = any(getattr(self, name) != type(self).param[name].default for name in self.own_inputs)
+        if self.mode != "live" or own or set(self.inputs) & set(self.experiment.changed()):
             return False
         self._publish(_for_defaults(type(self)))
         return True
 
+    def cancel(self) -> None:
+        """Stop a job, or a computation on demand that looks for it; what is finished stays."""
+        self._cancelled.set()
+
     def close(self) -> None:
         """Stop for good: nobody looks any more."""
         self._closed.set()
+        self.cancel()
 
     async def refresh(self, *events) -> None:
-        """Compute in a thread; while that runs, only the newest request is kept, and the running one stops."""
+        """Compute in a thread; while that runs, only the newest request is kept, and the running one stops.
+
+        A job runs to its end: asked for while it runs, it goes on.
+        """
+        if self.mode == "job" and self._busy:
+            return
         self._newest += 1
         if self._busy:
             return
@@ -108,7 +129,7 @@ class Computation(param.Parameterized):
             self._busy = False
 
     async def _run(self, request: int) -> None:
-        shown, worker, worked, start = False, None, 0.0, time.monotonic()
+        shown, worker, worked, start, job = False, None, 0.0, time.monotonic(), self.mode == "job"
 
         def superseded() -> bool:
             late = shown or time.monotonic() - start > PATIENCE
@@ -120,14 +141,17 @@ class Computation(param.Parameterized):
             nonlocal worker, worked
             if not shown:
                 worker, worked = threading.get_ident(), time.thread_time()
-            return _next(results, superseded)
+            return _next(results, (lambda: False) if job else superseded)
 
-        self.param.update(status="computing", error="", progress=0.0)
+        self._cancelled.clear()
+        self.param.update(status="waiting" if job else "computing", error="", progress=0.0, remaining=None)
         self._report = _Reporter(self, asyncio.get_running_loop(), superseded)
         try:
             results = self.work()
+            if job:
+                self.result = None
             while not superseded():
-                result = await _in_turn(advance)
+                result = await (_in_own_thread if job else _in_turn)(advance)
                 if result is _END or self._closed.is_set():
                     return
                 self._publish(result)
@@ -136,21 +160,29 @@ class Computation(param.Parameterized):
             pass
         except Exception as error:  # whatever it is, it is told on the page and the server goes on
             if not superseded():
-                self.param.update(status="failed", error=_sentence(error), progress=0.0)
+                self.param.update(status="failed", error=_sentence(error), progress=0.0, remaining=None)
         finally:
             self._report = None
 
-    _report: Callable[[float], None] | None = None
+    _report: "_Reporter | None" = None
 
     def report(self, share: float) -> None:
         """For ``work``: how much of it is done."""
         if self._report is not None:
             self._report(share)
 
+    def show(self, result: Any, share: float, remaining: float) -> None:
+        """For ``work`` of a job: a partial result, how much of the job is done, and the seconds that are left."""
+        if self._report is not None:
+            self._report.show(result, share, remaining)
+
     def _publish(self, result: Any) -> None:
         preview = self.is_preview(result)
+        status = "ready"
+        if preview:  # of a cancelled job there will be no more
+            status = "cancelled" if self.mode == "job" and self._cancelled.is_set() else "preview"
         with param.parameterized.batch_call_watchers(self):
-            self.param.update(result=result, status="preview" if preview else "ready", error="")
+            self.param.update(result=result, status=status, error="", remaining=None)
             if not preview:
                 self.progress = 1.0
 
@@ -170,6 +202,32 @@ async def _in_turn(work: Callable[[], Any]) -> Any:
     """In one of the threads that all visitors share; who finds none free waits."""
     context = contextvars.copy_context()
     return await asyncio.get_running_loop().run_in_executor(_workers(), context.run, work)
+
+
+async def _in_own_thread(work: Callable[[], Any]) -> Any:
+    """In a thread of its own, as a job takes long: the shared ones are for what is quick.
+
+    It is a daemon: a job does not keep the process from ending.
+    """
+    loop = asyncio.get_running_loop()
+    outcome = loop.create_future()
+
+    def settle(method: Callable, value: Any) -> None:
+        if not outcome.done():
+            method(value)
+
+    def thread() -> None:
+        try:
+            method, value = outcome.set_result, work()
+        except Exception as error:
+            method, value = outcome.set_exception, error
+        with suppress(RuntimeError):  # the loop has been closed: nobody waits any more
+            loop.call_soon_threadsafe(settle, method, value)
+
+    # With the present context: the server keeps in it whose page this belongs to.
+    context = contextvars.copy_context()
+    threading.Thread(target=context.run, args=[thread], daemon=True, name="explorer job").start()
+    return await outcome
 
 
 _END = object()
@@ -201,3 +259,11 @@ class _Reporter:
     def _tell(self, share: float) -> None:
         if not self._superseded() and self._model.status in ("computing", "preview"):
             self._model.progress = share
+
+    def show(self, result: Any, share: float, remaining: float) -> None:
+        with suppress(RuntimeError):  # the loop has been closed
+            self._loop.call_soon_threadsafe(self._show, result, share, remaining)
+
+    def _show(self, result: Any, share: float, remaining: float) -> None:
+        if not self._superseded() and self._model.status in ("waiting", "preview"):
+            self._model.param.update(result=result, status="preview", progress=share, remaining=remaining)

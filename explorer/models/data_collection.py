@@ -13,6 +13,7 @@ import time
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 import param
 
 from explorer.engine.compute.threads import stop_if_asked
@@ -24,6 +25,7 @@ from explorer.engine.run.open_estimate import OpenEstimate, open_estimate
 from explorer.io.data_file import DataFile, UnclearFirstRowError
 from explorer.models.computation import Computation
 from explorer.models.limits import check_work, largest_upload
+from explorer.models.script import Code, call, family_argument, program, without_unused
 
 #: So many of a file's people are asked.
 MOST_PEOPLE = 10_000
@@ -52,6 +54,28 @@ class Collected(NamedTuple):
         """Of the 95 % credible interval of μ, after each answer."""
         return self.quantiles[:, 2, 0] - self.quantiles[:, 0, 0]
 
+    def table(self) -> pd.DataFrame:
+        """One row for each answer: the question, the answer, and what is then known. It holds nobody's value."""
+        columns = {"t": np.arange(1, self.y.size + 1), "left": self.left, "right": self.right, "y": self.y}
+        for k, level in enumerate(LEVELS):
+            columns |= {f"{side}_{100 * level:g}%": self.quantiles[:, k, j] for j, side in enumerate(("mu", "sigma"))}
+        return pd.DataFrame(columns)
+
+    def script(self) -> str:
+        """The same collection from a file of one's own; its noise and its order differ each time."""
+        names = ("epsilon", "mechanism", "particles", "policy", "score", "sampler", "delta", "best")
+        settings = {name: self.settings[name] for name in names}
+        settings["family"] = family_argument(self.settings["family"], self.settings["df"])
+        low, high = self.settings["expected"]
+        settings["prior"] = Code(f"ex.SemiConjugatePrior.expecting({low!r}, {high!r})")
+        return program(
+            f"column = ex.DataFile('your_file.csv').read({self.settings['column']!r})",
+            f"estimator = {call('ex.OnlineEstimator', without_unused(settings))}",
+            f"for answered in ex.Collection(column.values, estimator, most={self.settings['most']!r}):",
+            "    pass",
+            "print(estimator.posterior.quantiles([0.025, 0.5, 0.975]))",
+        )
+
     def needed(self, wanted: float) -> int | None:
         """How many people it took until the interval was as narrow as wanted and stayed so."""
         return people_needed(self.width, wanted)
@@ -59,6 +83,8 @@ class Collected(NamedTuple):
 
 class DataCollection(Computation):
     """Holds a file until it is collected from; the privacy, the population's family and N are the experiment's."""
+
+    mode = "on demand"
 
     header = param.Selector(
         default="auto",
@@ -99,7 +125,6 @@ class DataCollection(Computation):
 
     def __init__(self, **params):
         self._file: DataFile | None = None
-        self._cancelled = False
         super().__init__(**params)
 
     def take(self, content: bytes, name: str) -> None:
@@ -136,13 +161,8 @@ class DataCollection(Computation):
         if self.status == "failed" and self._file is None:
             self.forget()
 
-    def cancel(self) -> None:
-        """Stop asking; what was answered stays."""
-        self._cancelled = True
-
     def close(self):
         super().close()
-        self.cancel()
         self._file = None
 
     def is_preview(self, result):
@@ -152,9 +172,6 @@ class DataCollection(Computation):
         if self._file is None:
             self.forget()
         super()._publish(result)
-
-    def recall(self):
-        return False  # nothing is known before somebody answers
 
     def estimator(self) -> OnlineEstimator:
         """A fresh one, for the settings of now; it has not seen anything."""
@@ -175,7 +192,7 @@ class DataCollection(Computation):
     def work(self):
         if self._file is None:
             raise ValueError("there is no file: choose one first")
-        now, file, self._cancelled = self.experiment, self._file, False
+        now, file = self.experiment, self._file
         check_work(now.sampler, now.particles, self.most)
         return self._results(file, self.estimator(), self.public, self._settings())
 
@@ -209,7 +226,7 @@ class DataCollection(Computation):
         for answered in collection:
             found.append((answered.y, *answered.interval, answered.posterior.quantiles(LEVELS)))
             stop_if_asked()
-            if self._cancelled:
+            if self._cancelled.is_set():
                 break
             if time.monotonic() - last > _PAUSE:
                 self.report(answered.t / collection.people)

@@ -4,12 +4,13 @@ from typing import NamedTuple
 
 import contourpy
 import numpy as np
+import pandas as pd
 import param
 
 from explorer.engine.inference.posterior_surface import posterior_surface
 from explorer.engine.inference.resampling import systematic
 from explorer.models.computation import Computation
-from explorer.models.live_run import LiveRun, Runs
+from explorer.models.script import call, program, without_unused
 
 #: The shares of the posterior inside the contours.
 SHARES = (0.5, 0.95)
@@ -25,19 +26,30 @@ class JointPicture(NamedTuple):
     contours: list[list[np.ndarray]]
     exact: bool
     window: tuple[tuple[float, float], tuple[float, float]]
+    #: Those of the run.
+    settings: dict
+
+    def table(self) -> pd.DataFrame:
+        """The particles of even weight that are shown."""
+        return pd.DataFrame(self.particles, columns=["mu", "sigma"]).assign(t=self.t)
+
+    def script(self) -> str:
+        """The run, and its weighted particles after t answers."""
+        run = call("ex.simulate", without_unused(self.settings) | {"keep": [self.t]})
+        return program(f"trace = {run}", "", "print(trace.particles[-1], trace.weights[-1])")
 
 
 class ExactPosterior(Computation):
     """What is known at time t: the cloud at once, then the exact posterior of the same answers."""
 
-    run = param.ClassSelector(class_=LiveRun, doc="The run that is looked at.")
+    run = param.ClassSelector(class_=Computation, doc="The run that is looked at.")
     t = param.Integer(1000, bounds=(1, None), label="t", doc="t, how many individuals have answered.")
 
     def is_preview(self, result):
         return not result.exact
 
     def work(self):
-        runs: Runs | None = self.run.result
+        runs = None if self.run is None else self.run.result
         t = self.t
 
         def results():
@@ -47,7 +59,7 @@ class ExactPosterior(Computation):
             rng = np.random.default_rng(at)
             shown = particles[systematic(rng, weights, min(len(weights), _MOST_POINTS))]
             window = _window(particles, weights)
-            yield JointPicture(at, shown, [[] for _ in SHARES], False, window)
+            yield JointPicture(at, shown, [[] for _ in SHARES], False, window, runs.settings)
             trace, settings = runs.adaptive.trace, runs.settings
             surface = posterior_surface(
                 *(np.ascontiguousarray(side[:at]) for side in (trace.y, trace.left, trace.right)),
@@ -57,7 +69,7 @@ class ExactPosterior(Computation):
             )
             generator = contourpy.contour_generator(surface.mu, surface.sigma, surface.density.T)
             contours = [generator.lines(surface.level(share)) for share in SHARES]
-            yield JointPicture(at, shown, contours, True, window)
+            yield JointPicture(at, shown, contours, True, window, settings)
 
         return results()
 

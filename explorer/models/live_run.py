@@ -1,6 +1,6 @@
 """The live run: the whole method simulated, adaptive beside non-adaptive, ready to be drawn.
 
->>> model = LiveRun(n=100, particles=100, epsilon=5)
+>>> model = LiveSimulation(n=100, particles=100, epsilon=5)
 >>> runs = model.compute()
 >>> len(runs.adaptive.trace), runs.fixed.mu_cloud.shape
 (100, (100, 100))
@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from explorer.engine.information import (
     best_interval,
@@ -21,7 +22,9 @@ from explorer.engine.information import (
 from explorer.engine.run.simulation import FIXED_HALF_WIDTH, simulate
 from explorer.engine.run.trace import Trace
 from explorer.models.computation import Computation
+from explorer.models.exact_posterior import ExactPosterior
 from explorer.models.limits import check_work
+from explorer.models.script import call, family_argument, program, without_unused
 
 #: A preview has so many particles; below twice that, the run itself is as quick.
 PREVIEW_PARTICLES = 100
@@ -74,8 +77,42 @@ class Runs(NamedTuple):
     interval: tuple[float, float]
     settings: dict
 
+    def table(self) -> pd.DataFrame:
+        """One row for each run and individual: the question, the answer, what is then known and what is possible."""
+        runs = (("adaptive", self.adaptive), ("fixed", self.fixed))
+        return pd.concat([self._rows(name, run) for name, run in runs if run is not None], ignore_index=True)
 
-class LiveRun(Computation):
+    def _rows(self, name: str, run: Run) -> pd.DataFrame:
+        trace = run.trace
+        columns = {
+            "run": name,
+            "t": np.arange(1, len(trace) + 1),
+            "left": trace.left,
+            "right": trace.right,
+            "y": trace.y,
+            "mu_mean": trace.mean[:, 0],
+            "sigma_mean": trace.mean[:, 1],
+        }
+        for k, level in enumerate(trace.levels):
+            columns |= {f"{side}_{100 * level:g}%": trace.quantiles[:, k, j] for j, side in enumerate(("mu", "sigma"))}
+        columns |= {
+            "ess": trace.ess,
+            "mu_error": np.abs(trace.mean[:, 0] - self.settings["mu"]),
+            "mu_error_limit": run.limit,
+        }
+        return pd.DataFrame(columns)
+
+    def script(self) -> str:
+        """The adaptive run, and the fixed one if there is one."""
+        settings = without_unused(self.settings)
+        lines = [f"trace = {call('ex.simulate', settings)}"]
+        if self.fixed is not None:
+            fixed = {name: value for name, value in settings.items() if name != "best"} | {"policy": "fixed"}
+            lines += ["", f"fixed = {call('ex.simulate', fixed)}"]
+        return program(*lines, "", "print(trace)")
+
+
+class LiveSimulation(Computation):
     """A coarse run first if the full one has many particles, then the full one and the non-adaptive one beside it."""
 
     inputs = (
@@ -83,16 +120,47 @@ class LiveRun(Computation):
         *("sampler", "particles", "n", "seed", "compare"),
     )
 
+    def __init__(self, **params):
+        super().__init__(**params)
+        #: The cloud and the exact posterior after ``moment.t`` answers, kept up to date with the run.
+        self.moment = ExactPosterior(experiment=self.experiment, run=self, t=self.experiment.n)
+
     def is_preview(self, result):
         return result.preview
+
+    def compute(self):
+        super().compute()
+        self.moment.compute()
+        return self.result
+
+    async def refresh(self, *events):
+        await super().refresh()
+        if not self._busy and self.status == "ready":
+            await self.moment.refresh()
+
+    def recall(self):
+        known = super().recall()
+        if known:
+            self.moment.compute()
+        return known
+
+    def close(self):
+        super().close()
+        self.moment.close()
+
+    def _publish(self, result):
+        before = self.result
+        n = len(result.adaptive.trace)
+        at_end = before is None or self.moment.t >= len(before.adaptive.trace)
+        self.moment.t = n if at_end else min(self.moment.t, n)
+        super()._publish(result)
 
     def settings(self) -> dict:
         """The arguments of ``simulate`` for the adaptive run."""
         now = self.experiment
         names = ("mu", "sigma", "n", "epsilon", "delta", "particles", "policy", "score", "sampler", "seed")
         settings = {name: getattr(now, name) for name in names}
-        # A mechanism by name keeps the settings plain; a family with degrees of freedom has to be an object.
-        family = now.chosen_family if now.family == "student_t" else now.family
+        family = family_argument(now.family, now.df)
         return settings | {"mechanism": now.mechanism, "family": family, "best": now.interval_by_hand}
 
     def work(self):

@@ -8,6 +8,7 @@ True
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 import param
 
 from explorer.engine.inference.likelihood import log_likelihood
@@ -15,6 +16,7 @@ from explorer.engine.information import best_interval
 from explorer.engine.mechanisms import Mechanism
 from explorer.engine.mechanisms.interval import Interval
 from explorer.models.computation import Computation
+from explorer.models.script import Code, call, family_argument, without_unused
 
 _POINTS = 601
 
@@ -34,9 +36,40 @@ class MechanismPicture(NamedTuple):
     #: P(X <= l) and P(X >= r): the atoms of the clipped value.
     atoms: tuple[float, float]
     discrete: bool
-    epsilon: float
-    mechanism: str
-    delta: float
+    #: epsilon, mechanism, delta, family, mu and sigma.
+    settings: dict
+
+    @property
+    def epsilon(self) -> float:
+        return float(self.settings["epsilon"])
+
+    def table(self) -> pd.DataFrame:
+        """Densities and privacy loss at each y."""
+        columns = {"y": self.y, "density": self.density, "density_given_x": self.given[0]}
+        return pd.DataFrame(columns | {"density_given_neighbour": self.given[1], "loss": self.loss})
+
+    def script(self) -> str:
+        """One answer, its density given a value, and its likelihood."""
+        settings = without_unused(self.settings)
+        left, right = self.interval
+        place = {"y": Code("y"), "left": left, "right": right}
+        named = ", ".join(f"{name}={settings[name]!r}" for name in ("epsilon", "delta") if name in settings)
+        x, neighbour = self.values
+        return "\n".join(
+            [
+                "import numpy as np",
+                "",
+                "import explorer as ex",
+                "",
+                f"mech = ex.mechanism({settings['mechanism']!r}, {named})",
+                f"interval = ex.Interval({left!r}, {right!r})",
+                f"y = mech.release({x!r}, interval, np.random.default_rng(1))",
+                f"loss = np.log(mech.density(y, {x!r}, interval)",
+                f"              / mech.density(y, {neighbour!r}, interval))",
+                f"log_p = {call('ex.log_likelihood', place | settings)}",
+                "print(y, loss, log_p)",
+            ]
+        )
 
 
 class MechanismDensities(Computation):
@@ -60,15 +93,14 @@ class MechanismDensities(Computation):
     )
 
     inputs = ("epsilon", "mechanism", "delta", "family", "df", "mu", "sigma", "score", "manual", "interval")
-
-    def on_change(self, callback):
-        super().on_change(callback)
-        self.param.watch(callback, ["first", "second"])
+    own_inputs = ("first", "second")
 
     def work(self):
         now = self.experiment
         family, mechanism, mu, sigma = now.chosen_family, now.chosen_mechanism, now.mu, now.sigma
         by_hand, score = now.interval_by_hand, now.score
+        settings = {name: getattr(now, name) for name in ("epsilon", "mechanism", "delta", "mu", "sigma")}
+        settings["family"] = family_argument(now.family, now.df)
         values = tuple(mu + sigma * side for side in (self.first, self.second))
 
         def results():
@@ -91,9 +123,7 @@ class MechanismDensities(Computation):
                 loss=mechanism.log_ratio(y, *values, interval),
                 atoms=atoms,
                 discrete=discrete,
-                epsilon=mechanism.epsilon,
-                mechanism=mechanism.name,
-                delta=mechanism.delta,
+                settings=settings,
             )
 
         return results()

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 import param
 
 from explorer.engine.information import NoBestIntervalError, best_interval, classical_information
@@ -16,6 +17,7 @@ from explorer.engine.information.planner import PLANNED_SCORE, Option, plan
 from explorer.engine.mechanisms import MECHANISMS, mechanism as find_mechanism
 from explorer.engine.population import Family
 from explorer.models.computation import Computation
+from explorer.models.script import call, family_argument, program
 
 EPSILONS = np.geomspace(0.1, 10, 17)
 
@@ -27,12 +29,18 @@ class Plan(NamedTuple):
     people: dict[str, np.ndarray]
     #: How many would be needed without privacy.
     without_privacy: float
-    standard_error: float
-    sigma: float
-    #: What was given: (ε, None) or (None, n).
-    given: tuple[float | None, int | None]
-    delta: float
+    #: The arguments of ``plan``; of epsilon and n, the one that was not given is None.
+    settings: dict
     complete: bool
+
+    def table(self) -> pd.DataFrame:
+        """The options, the best first."""
+        return pd.DataFrame(self.options, columns=Option._fields)
+
+    def script(self) -> str:
+        """Prints the options."""
+        settings = {name: value for name, value in self.settings.items() if value is not None}
+        return program(f"for option in {call('ex.plan', settings)}:", "    print(option)")
 
 
 class Planning(Computation):
@@ -57,10 +65,7 @@ class Planning(Computation):
     )
 
     inputs = ("epsilon", "delta", "family", "df", "sigma")
-
-    def on_change(self, callback):
-        super().on_change(callback)
-        self.param.watch(callback, ["standard_error", "given", "people"])
+    own_inputs = ("standard_error", "given", "people")
 
     def is_preview(self, result):
         return not result.complete
@@ -68,17 +73,19 @@ class Planning(Computation):
     def work(self):
         now = self.experiment
         family, sigma, error, delta = now.chosen_family, now.sigma, self.standard_error, now.delta
-        given = (now.epsilon, None) if self.given == "epsilon" else (None, self.people)
+        epsilon, n = (now.epsilon, None) if self.given == "epsilon" else (None, self.people)
+        settings = {"standard_error": error, "sigma": sigma, "epsilon": epsilon, "n": n}
+        settings |= {"family": family_argument(now.family, now.df), "delta": delta}
 
         def results():
-            options = plan(error, sigma, n=given[1], epsilon=given[0], family=family, delta=delta)
+            options = plan(error, sigma, n=n, epsilon=epsilon, family=family, delta=delta)
             wanted = (sigma / error) ** 2
             without = wanted / float(classical_information(family)[0, 0])
             people = {}
             for name in MECHANISMS:
                 people[name] = wanted / _informations(name, family, delta)  # NaN if it never is enough
                 complete = len(people) == len(MECHANISMS)
-                yield Plan(options, dict(people), without, error, sigma, given, delta, complete)
+                yield Plan(options, dict(people), without, settings, complete)
                 self.report(len(people) / len(MECHANISMS))
 
         return results()

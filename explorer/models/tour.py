@@ -134,9 +134,10 @@ STOPS = (
 
 
 class Tour(param.Parameterized):
-    """Where the visitor is on the tour; 0 is nowhere."""
+    """Where the visitor is on the tour, and which lessons there are."""
 
     experiment = param.ClassSelector(class_=Experiment, doc="Whose settings each step sets.")
+    lessons = param.Dict({}, doc="Titles and addresses of the lessons that are served beside the page.")
     step = param.Integer(0, bounds=(0, len(STOPS)), doc="The step of the tour, from 1 on; 0: no tour.")
 
     def __init__(self, **params):

@@ -26,6 +26,7 @@ PRINTED = {1.0: 0.06, 2.0: 0.12, 5.0: 0.54, 10.0: 0.96}
 MU, SIGMA, N = 50.0, 10**0.5, 1000
 #: The author's code hands a scale to a sampler that takes a standard deviation.
 SLIP = math.sqrt(2)
+PAPERS_MECHANISM = "laplace"
 #: Mechanisms beside the paper's own, each with intervals that adapt.
 OTHERS = ("randomized_response", "piecewise")
 #: Replicates, and iterations of the batch method: the paper's, and for a first look.
@@ -60,7 +61,7 @@ def reproduce(
     found = summary(table)
     found.insert(0, "name", [names[row.method, row.mechanism] for row in found.itertuples()])
     found["mu_limit"] = [_limit(row) for row in found.itertuples()]
-    papers = [name for (_, mechanism), name in names.items() if mechanism == "laplace"]
+    papers = [name for (_, mechanism), name in names.items() if mechanism == PAPERS_MECHANISM]
     figures = {"figure2": _figure_2(seed, as_coded), "figure3": _figure_3(table, papers)}
     if not as_coded:
         adaptive = found["policy"] == "thompson"
@@ -88,7 +89,7 @@ def _cells(count: int, iterations: int, seed: int, sampler: str, as_coded: bool)
     methods = adaptive, f"{sampler}/fixed", "mhaar/fixed"
     labels = "SMC-adaptive", "SMC-non-adaptive", "MCMC (MHAAR)"
     names = {(method, "laplace"): label for method, label in zip(methods, labels, strict=True)}
-    cells = planned_cells(**shared, methods=methods, mechanisms="laplace", options=options)
+    cells = planned_cells(**shared, methods=methods, mechanisms=PAPERS_MECHANISM, options=options)
     if as_coded:
         for cell in cells:
             cell["answers_epsilon"] = SLIP * cell["epsilon"]

@@ -70,7 +70,7 @@ class Address:
         values = {}
         for name, owner in self._parameters.items():
             value = getattr(owner, name)
-            if value != type(owner).param[name].default:
+            if value != owner.param[name].default:
                 values[name] = _text(value)
         return f"?{urlencode(values, safe=',')}" if values else ""
 
@@ -101,7 +101,7 @@ class Address:
             given = dict(parse_qsl(event.new.removeprefix("?")))
             for owner in dict.fromkeys(self._parameters.values()):
                 gone = [name for name, has in self._parameters.items() if has is owner and name not in given]
-                owner.param.update(**{name: type(owner).param[name].default for name in gone})
+                owner.param.update(**{name: owner.param[name].default for name in gone})
             self.read(event.new)
 
 

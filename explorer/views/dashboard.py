@@ -7,84 +7,68 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 
-from explorer.models.comparison import Comparison
-from explorer.models.data_collection import DataCollection
 from explorer.models.experiment import GROUPS, Experiment
-from explorer.models.fisher_surface import FisherSurface
-from explorer.models.live_run import LiveRun as LiveRunModel
-from explorer.models.mechanism_densities import MechanismDensities
-from explorer.models.planning import Planning
 from explorer.models.tour import Tour
 from explorer.views.address import Address
-from explorer.views.compare import Compare
-from explorer.views.controls import group
-from explorer.views.fisher_map import FisherMap
-from explorer.views.learn import Learn, TourBar
-from explorer.views.live_run import LiveRun
-from explorer.views.mechanism_view import MechanismView
-from explorer.views.planner import Planner
-from explorer.views.session import at_end
-from explorer.views.your_data import YourData
-
-#: The tabs: what the address calls them, and their titles.
-_TABS = {
-    "run": "Live run",
-    "fisher": "Fisher map",
-    "mechanism": "Mechanism",
-    "compare": "Compare",
-    "plan": "Plan",
-    "data": "Your data",
-    "learn": "Learn",
-}
+from explorer.views.parts.controls import group
+from explorer.views.parts.panel_workarounds import forget_busy_watchers
+from explorer.views.parts.session import at_end
+from explorer.views.tabs import Tab, registered
+from explorer.views.tour_bar import TourBar
 
 
 class Dashboard(param.Parameterized):
-    """Composes the views around one experiment."""
+    """All registered tabs around one experiment; each is built when it is first opened."""
 
-    tab = param.Selector(default="run", objects=list(_TABS), doc="Which tab is open, for the address.")
+    tab = param.Selector(objects=[], check_on_set=True, doc="The id of the open tab.")
 
     def __init__(self, search: str = "", lessons: dict[str, str] | None = None, **params):
         """``search`` is the end of the page's address; ``lessons`` are titles and addresses of lessons."""
         super().__init__(**params)
+        self._classes = registered()
+        first = next(iter(self._classes))
+        self.param.tab.objects, self.param.tab.default, self.tab = list(self._classes), first, first
         self.experiment = Experiment()
-        mechanism = MechanismDensities(experiment=self.experiment)
-        self.tour = Tour(experiment=self.experiment)
-        parameters = {"step": self.tour}  # first: it sets others, which may have been changed since
-        parameters |= {name: self.experiment for name in self.experiment.param if name != "name"}
-        comparison = Comparison(experiment=self.experiment)
-        parameters |= {"first": mechanism, "second": mechanism, "tab": self}
-        planning = Planning(experiment=self.experiment)
-        parameters |= dict.fromkeys(("methods", "mechanisms", "epsilons", "replicates"), comparison)
-        parameters |= dict.fromkeys(("standard_error", "given", "people"), planning)
-        self.address = Address(parameters)
+        self.tour = Tour(experiment=self.experiment, lessons=lessons or {})
+        self.models = {name: tab.model_for(self) for name, tab in self._classes.items()}
+        self.address = Address(self._address_parameters())
         with param.parameterized.discard_events(self.tour):  # the address has all settings
             self.problems = self.address.read(search)
-        self.views = (
-            LiveRun(model=LiveRunModel(experiment=self.experiment), active=False),
-            FisherMap(model=FisherSurface(experiment=self.experiment), active=False),
-            MechanismView(model=mechanism, active=False),
-            Compare(model=comparison, active=False),
-            Planner(model=planning, active=False),
-            YourData(model=DataCollection(experiment=self.experiment), active=False),
-            Learn(self.tour, lessons),
-        )
-        self.views[self.param.tab.objects.index(self.tab)].recall()
+        self.views: dict[str, Tab] = {}
         self._notice = pmui.Alert(
             _notice(self.problems), severity="warning", visible=bool(self.problems), closeable=True, margin=10
         )
         # The tabs themselves are empty. What they would hold is built when first asked for, and then shown or hidden:
         # to build it anew each time takes a second or two.
-        chosen = self.param.tab.objects.index(self.tab)
         self._tabs = pmui.Tabs(
-            *[(title, pn.Spacer(height=0)) for title in _TABS.values()], active=chosen, sizing_mode="stretch_width"
+            *[(tab.title, pn.Spacer(height=0)) for tab in self._classes.values()],
+            active=self.param.tab.objects.index(self.tab),
+            sizing_mode="stretch_width",
         )
-        self._panels = [
-            pn.Column(*([view.main] if k == chosen else []), visible=k == chosen, sizing_mode="stretch_width")
-            for k, view in enumerate(self.views)
-        ]
+        self._panels = {name: pn.Column(visible=False, sizing_mode="stretch_width") for name in self._classes}
+        self._open(self.tab).recall()
         self._tabs.param.watch(self._on_tab, "active")
         self.tour.param.watch(self._on_tour, "step")
         self.param.watch(self._activate, "tab")
+
+    def _address_parameters(self) -> dict[str, param.Parameterized]:
+        """Every parameter that the address holds, and the object that has it."""
+        parameters = {"step": self.tour}  # first: it sets others, which may have been changed since
+        parameters |= {name: self.experiment for name in self.experiment.param if name != "name"}
+        for name, tab in self._classes.items():
+            for key in tab.address_keys:
+                if parameters.setdefault(key, self.models[name]) is not self.models[name]:
+                    raise ValueError(f"two tabs keep {key!r} in the address, one of them {tab.__qualname__}")
+        return parameters | {"tab": self}
+
+    def _open(self, name: str) -> Tab:
+        """Show a tab and hide the others; builds it if it is opened for the first time."""
+        if name not in self.views:
+            self.views[name] = self._classes[name](model=self.models[name], active=False)
+            self._panels[name].append(self.views[name].main)
+        for other, panel in self._panels.items():
+            panel.visible = other == name
+        return self.views[name]
 
     def _on_tab(self, event) -> None:
         self.tab = self.param.tab.objects[event.new]
@@ -93,47 +77,38 @@ class Dashboard(param.Parameterized):
         self.tab = "learn" if self.tour.now is None else self.tour.now.tab
 
     async def _activate(self, *events) -> None:
-        chosen = self.param.tab.objects.index(self.tab)
+        name = self.tab
         with pn.io.hold():
-            self._tabs.active = chosen
-            for k, panel in enumerate(self._panels):
-                panel.visible = k == chosen
-            if not len(self._panels[chosen]):
-                self._panels[chosen].append(self.views[chosen].main)
-        for k, view in enumerate(self.views):
-            if k != chosen:
-                view.active = False
-        # Bokeh cannot change a figure, nor anything beside it, while it builds it.
-        for _ in range(1200):  # a minute: what comes too early is lost
-            if self.views[chosen].built:
+            self._tabs.active = self.param.tab.objects.index(name)
+            view = self._open(name)
+        for other in self.views.values():
+            if other is not view:
+                other.active = False
+        # Bokeh cannot change a figure, nor anything beside it, while it builds it: what comes too early is lost.
+        for _ in range(1200):  # a minute
+            if view.built:
                 break
             await asyncio.sleep(0.05)
-        if self.tab == self.param.tab.objects[chosen]:
-            self.views[chosen].active = True
+        if self.tab == name:
+            view.active = True
 
     def page(self) -> pmui.Page:
         """The page for a server."""
-        sidebar = [group(self.experiment, Experiment.names_of(cls), cls.__name__) for cls in GROUPS]
+        sidebar = [group(self.experiment, Experiment.names_of(cls), Experiment.title_of(cls)) for cls in GROUPS]
         pn.state.onload(self._start)
         at_end(self.close)
         # On a phone the controls would cover everything: they wait behind their button.
         phone = "Mobi" in (pn.state.headers or {}).get("User-Agent", "")
         above = self._notice, TourBar(self.tour), self._tabs
-        others = _told_when_busy()
-        page = pmui.Page(
-            title="Explorer: adaptive, private, online estimation",
-            sidebar=sidebar,
-            sidebar_open=not phone,
-            main=[pn.Column(*above, *self._panels, sizing_mode="stretch_width", margin=5)],
-            busy_indicator=None,
-            sidebar_width=300,
-        )
-        # The page follows whether the server is busy, for an indicator that this one does not have. With that it would
-        # never be forgotten: the server, which outlives all pages, keeps a list of whom to tell.
-        for watcher in _told_when_busy():
-            if watcher not in others:
-                pn.state.param.unwatch(watcher)
-        return page
+        with forget_busy_watchers():
+            return pmui.Page(
+                title="Explorer: adaptive, private, online estimation",
+                sidebar=sidebar,
+                sidebar_open=not phone,
+                main=[pn.Column(*above, *self._panels.values(), sizing_mode="stretch_width", margin=5)],
+                busy_indicator=None,
+                sidebar_width=300,
+            )
 
     async def _start(self) -> None:
         self.address.follow()
@@ -141,12 +116,8 @@ class Dashboard(param.Parameterized):
 
     def close(self) -> None:
         """The session is over: whatever still runs stops."""
-        for view in self.views:
+        for view in self.views.values():
             view.close()
-
-
-def _told_when_busy() -> list:
-    return list(pn.state.param.watchers.get("busy", {}).get("value", []))
 
 
 def _notice(problems: list[str]) -> str:

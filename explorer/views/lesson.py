@@ -14,9 +14,9 @@ import pandas as pd
 import panel as pn
 import panel_material_ui as pmui
 
-from explorer.views.html_text import HtmlText
-from explorer.views.session import at_end
-from explorer.views.view import View
+from explorer.views.parts.html_text import HtmlText
+from explorer.views.parts.session import at_end
+from explorer.views.tabs import Tab
 
 _WIDE = {"sizing_mode": "stretch_width"}
 _PREPARING = (
@@ -90,7 +90,7 @@ class Lesson(pn.viewable.Viewer):
     def close(self) -> None:
         """Whatever still runs stops."""
         for view in self._views:
-            if isinstance(view, View):
+            if isinstance(view, Tab):
                 view.close()
 
     def __panel__(self):

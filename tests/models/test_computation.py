@@ -8,7 +8,7 @@ import pytest
 
 from explorer.engine.compute.threads import Stopped, share, stop_if_asked, stoppable
 from explorer.models.computation import GRACE, LONG, PATIENCE, Computation
-from explorer.models.live_run import LiveRun
+from explorer.models.live_run import LiveSimulation
 
 
 class Counting(Computation):
@@ -130,7 +130,7 @@ def test_a_first_result_that_takes_too_long_is_not_waited_for(pause, limit):
 
 
 def test_an_error_is_a_parameter_and_the_next_request_works():
-    model = LiveRun(n=20, particles=50, manual=True, interval=(1.0, 1.0))
+    model = LiveSimulation(n=20, particles=50, manual=True, interval=(1.0, 1.0))
     asyncio.run(model.refresh())
     assert model.status == "failed"
     assert "must lie below" in model.error
@@ -171,7 +171,7 @@ def test_the_default_result_is_recalled_only_for_the_defaults():
     model = Counting()
     model.seconds = 0.0
     assert not Counting(epsilon=2).recall()
-    assert LiveRun(resolution=60).recall()  # no input of the run
+    assert LiveSimulation(resolution=60).recall()  # no input of the run
 
 
 def test_shared_work_stops_between_its_pieces():
@@ -195,5 +195,5 @@ def test_real_runs_with_many_particles_stop_in_the_middle(settings):
         return looks > 300
 
     with stoppable(enough), pytest.raises(Stopped):
-        list(LiveRun(**({"n": 2000, "particles": 5000, "compare": False} | settings)).work())
+        list(LiveSimulation(**({"n": 2000, "particles": 5000, "compare": False} | settings)).work())
     assert looks < 320  # those that had been handed to other threads already

@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 
 from explorer.models.data_collection import DataCollection
-from explorer.models.script import collection_script
-from explorer.models.tables import collected_table
 
 VALUES = np.random.default_rng(1).normal(50, 5, 300)
 CSV = b"who,weight\n" + b"".join(b"p%d,%.6f\n" % (k, value) for k, value in enumerate(VALUES)) + b"nobody,\n"
@@ -70,7 +68,7 @@ def test_no_value_can_be_reached_afterwards():
 
 def test_what_is_downloaded_holds_answers_alone():
     found = holding().compute()
-    table = collected_table(found)
+    table = found.table()
     assert list(table)[:4] == ["t", "left", "right", "y"]
     np.testing.assert_array_equal(table["y"], found.y)
     assert table["mu_50%"].iloc[-1] == found.quantiles[-1, 1, 0]
@@ -180,7 +178,7 @@ def test_only_so_many_people_are_asked():
 def test_the_script_does_the_same(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "your_file.csv").write_bytes(CSV)
-    script = collection_script(holding(family="student_t", df=7, most=30).compute())
+    script = holding(family="student_t", df=7, most=30).compute().script()
     exec(compile(script, "script", "exec"), {})
     assert capsys.readouterr().out.count("[") == 4
 

@@ -3,15 +3,15 @@
 import pytest
 
 from explorer.models.computation import Computation
-from explorer.models.epsilon_curve import EpsilonCurve
 from explorer.models.exact_posterior import ExactPosterior
 from explorer.models.experiment import GROUPS, Experiment
-from explorer.models.fisher_surface import FisherSurface
-from explorer.models.live_run import LiveRun
+from explorer.models.fisher.epsilon_curve import EpsilonCurve
+from explorer.models.fisher.monte_carlo import MonteCarlo
+from explorer.models.fisher.surface import FisherSurface
+from explorer.models.live_run import LiveSimulation
 from explorer.models.mechanism_densities import MechanismDensities
-from explorer.models.monte_carlo import MonteCarlo
 
-MODELS = (FisherSurface, EpsilonCurve, MonteCarlo, LiveRun, ExactPosterior, MechanismDensities)
+MODELS = (FisherSurface, EpsilonCurve, MonteCarlo, LiveSimulation, ExactPosterior, MechanismDensities)
 
 
 @pytest.mark.parametrize("cls", [Experiment, *MODELS])
@@ -52,6 +52,6 @@ def test_an_empty_interval_by_hand_is_told():
 
 def test_models_share_an_experiment():
     experiment = Experiment(epsilon=3)
-    run, surface = LiveRun(experiment=experiment), FisherSurface(experiment=experiment, score="trace")
+    run, surface = LiveSimulation(experiment=experiment), FisherSurface(experiment=experiment, score="trace")
     assert run.experiment is surface.experiment
     assert (experiment.epsilon, experiment.score) == (3, "trace")

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from explorer.engine.information import best_interval, best_near, fisher_information, score_surface
-from explorer.models.epsilon_curve import EPSILONS, EpsilonCurve
-from explorer.models.fisher_surface import FisherSurface
-from explorer.models.monte_carlo import MonteCarlo
+from explorer.models.fisher.epsilon_curve import EPSILONS, EpsilonCurve
+from explorer.models.fisher.monte_carlo import MonteCarlo
+from explorer.models.fisher.surface import FisherSurface
 
 
 def test_it_wraps_the_engine():

@@ -10,7 +10,7 @@ from explorer.models import computation
 from explorer.models.comparison import Comparison
 from explorer.models.computation import Computation
 from explorer.models.limits import check_work, computations, largest_upload
-from explorer.models.live_run import LiveRun
+from explorer.models.live_run import LiveSimulation
 
 
 def test_a_run_is_as_large_as_the_sliders_allow_and_no_larger():
@@ -22,7 +22,7 @@ def test_a_run_is_as_large_as_the_sliders_allow_and_no_larger():
 
 
 def test_too_much_is_told_on_the_page_and_not_computed():
-    model = LiveRun(sampler="resample_move", n=5000, particles=5000)
+    model = LiveSimulation(sampler="resample_move", n=5000, particles=5000)
     asyncio.run(model.refresh())
     assert (model.status, model.result) == ("failed", None)
     assert "N·n = 25,000,000 is above 1,000,000" in model.error

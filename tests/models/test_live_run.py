@@ -6,14 +6,12 @@ import pytest
 import explorer as ex
 from explorer.engine.inference.posterior_surface import posterior_surface
 from explorer.models.exact_posterior import ExactPosterior
-from explorer.models.live_run import COLUMNS, ROWS, LiveRun, Window, cloud_picture, efficiency, moments
-from explorer.models.script import run_script
-from explorer.models.tables import joint_table, runs_table
+from explorer.models.live_run import COLUMNS, ROWS, LiveSimulation, Window, cloud_picture, efficiency, moments
 
 
 @pytest.fixture(scope="module")
-def model() -> LiveRun:
-    model = LiveRun(n=300, particles=400, epsilon=5, seed=3)
+def model() -> LiveSimulation:
+    model = LiveSimulation(n=300, particles=400, epsilon=5, seed=3)
     model.compute()
     return model
 
@@ -26,17 +24,19 @@ def test_it_is_the_engines_run(model):
 
 
 def test_first_a_preview_of_all_individuals_then_the_run_and_the_one_beside_it():
-    stages = list(LiveRun(n=100, particles=400, epsilon=5).work())
+    stages = list(LiveSimulation(n=100, particles=400, epsilon=5).work())
     assert [len(stage.adaptive.trace) for stage in stages] == [100, 100]
     assert [stage.adaptive.trace.weights.shape[1] for stage in stages] == [100, 400]
     assert [stage.preview for stage in stages] == [True, False]
     assert [stage.fixed is None for stage in stages] == [True, False]
-    alone = list(LiveRun(n=100, particles=150, epsilon=5, compare=False).work())
+    alone = list(LiveSimulation(n=100, particles=150, epsilon=5, compare=False).work())
     assert [stage.preview for stage in alone] == [False]
 
 
 def test_the_interval_by_hand_is_used():
-    runs = LiveRun(n=50, particles=100, manual=True, interval=(0.5, 1.5), policy="oracle", compare=False).compute()
+    runs = LiveSimulation(
+        n=50, particles=100, manual=True, interval=(0.5, 1.5), policy="oracle", compare=False
+    ).compute()
     trace = runs.adaptive.trace
     assert np.allclose(trace.left, 50 + 0.5 * 10**0.5)
     assert np.allclose(trace.right, 50 + 1.5 * 10**0.5)
@@ -74,7 +74,7 @@ def test_the_window_stays_while_it_shows_the_truth():
 
 def test_a_run_moves_and_does_not_jump():
     def last(epsilon: float) -> float:
-        return LiveRun(n=300, particles=500, epsilon=epsilon, compare=False).compute().adaptive.trace.mean[-1, 0]
+        return LiveSimulation(n=300, particles=500, epsilon=epsilon, compare=False).compute().adaptive.trace.mean[-1, 0]
 
     sd = 10**0.5 / np.sqrt(300 * ex.best_interval(5.0).value)
     assert abs(last(5.0) - last(5.05)) < 0.5 * sd
@@ -82,16 +82,18 @@ def test_a_run_moves_and_does_not_jump():
 
 def test_the_code_that_is_offered_gives_the_same_run(model):
     names = {}
-    exec(run_script(model.result).replace("print", ""), names)
+    exec(model.result.script().replace("print", ""), names)
     np.testing.assert_array_equal(names["trace"].mean, model.result.adaptive.trace.mean)
     np.testing.assert_array_equal(names["fixed"].y, model.result.fixed.trace.y)
-    other = LiveRun(n=30, particles=50, family="student_t", df=3.5, mechanism="gaussian", manual=True, compare=False)
-    exec(run_script(other.compute()).replace("print", ""), names)
+    other = LiveSimulation(
+        n=30, particles=50, family="student_t", df=3.5, mechanism="gaussian", manual=True, compare=False
+    )
+    exec(other.compute().script().replace("print", ""), names)
     np.testing.assert_array_equal(names["trace"].mean, other.result.adaptive.trace.mean)
 
 
 def test_the_table_holds_what_is_drawn(model):
-    table = runs_table(model.result)
+    table = model.result.table()
     assert len(table) == 600
     adaptive = table[table.run == "adaptive"]
     np.testing.assert_array_equal(adaptive["mu_mean"], model.result.adaptive.trace.mean[:, 0])
@@ -123,7 +125,7 @@ def test_contours_enclose_the_exact_posteriors_mass(model):
     for share in (0.5, 0.95):
         inside = posterior.weights[at >= surface.level(share)].sum()
         assert inside == pytest.approx(share, abs=0.02)
-    assert len(joint_table(picture)) == len(picture.particles)
+    assert len(picture.table()) == len(picture.particles)
     # The cloud itself: a contour is where the particles are.
     ring = np.concatenate(picture.contours[1])
     sd = picture.particles.std(axis=0)

@@ -5,8 +5,6 @@ import pytest
 
 import explorer as ex
 from explorer.models.mechanism_densities import MechanismDensities
-from explorer.models.script import mechanism_script
-from explorer.models.tables import mechanism_table
 
 
 @pytest.mark.parametrize("mechanism", ["laplace", "piecewise", "randomized_response"])
@@ -44,6 +42,6 @@ def test_the_code_that_is_offered_runs():
     for mechanism in ex.MECHANISMS:
         model = MechanismDensities(mechanism=mechanism, family="student_t")
         names = {}
-        exec(mechanism_script(model.experiment, model.compute()).replace("print(", "shown = ("), names)
+        exec(model.compute().script().replace("print(", "shown = ("), names)
         assert np.isfinite(names["log_p"])
-        assert len(mechanism_table(model.result)) == model.result.y.size
+        assert len(model.result.table()) == model.result.y.size

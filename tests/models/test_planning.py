@@ -7,8 +7,6 @@ import explorer as ex
 from explorer.engine.mechanisms import MECHANISMS
 from explorer.models.auditing import Auditing
 from explorer.models.planning import EPSILONS, Planning
-from explorer.models.script import plan_script
-from explorer.models.tables import plan_table
 
 
 def test_the_curves_go_through_the_options():
@@ -28,7 +26,7 @@ def test_with_people_given_the_smallest_epsilon_comes_first():
     assert epsilons == sorted(epsilons)
     for option in plan.options:
         assert option.standard_error == pytest.approx(0.1, rel=1e-3)
-    assert len(plan_table(plan)) == len(plan.options)
+    assert len(plan.table()) == len(plan.options)
 
 
 def test_too_few_people_are_told():
@@ -39,7 +37,7 @@ def test_too_few_people_are_told():
 def test_the_script_prints_the_options(capsys):
     model = Planning(sigma=3, epsilon=2, standard_error=0.5)
     plan = model.compute()
-    exec(compile(plan_script(model, plan), "script", "exec"), {})
+    exec(compile(plan.script(), "script", "exec"), {})
     assert capsys.readouterr().out.splitlines() == [str(option) for option in plan.options]
 
 

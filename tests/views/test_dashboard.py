@@ -77,6 +77,40 @@ def test_choosing_another_mechanism_and_score(visit):
     wait_for(page, r"best interval \[-0\.0[2-9]")
 
 
+#: Where the sidebar's widgets are: left, top, right and bottom of each that is visible.
+_WIDGETS = """() => {
+  const found = [];
+  const search = root => {
+    for (const element of root.querySelectorAll('*')) {
+      if (element.shadowRoot) search(element.shadowRoot);
+      if (element.matches('.MuiSlider-root, .MuiInputBase-root, .MuiSwitch-root')) {
+        const {left, top, right, bottom} = element.getBoundingClientRect();
+        if (left < right && top < bottom && right <= 300) found.push([left, top, right, bottom]);
+      }
+    }
+  };
+  search(document);
+  return found;
+}"""
+
+
+def test_widgets_that_come_and_go_leave_no_overlap_and_no_open_menu(visit):
+    page = visit("?tab=fisher&compare=false")
+    counts = []
+    for mechanism, family in 4 * [("gaussian", "student_t"), ("laplace", "normal")]:
+        choose(page, "Mechanism How", mechanism)
+        choose(page, "Population", family)
+        expect(page.get_by_role("menuitem")).to_have_count(0)
+        expect(page.get_by_role("slider", name="Degrees of freedom")).to_have_count(int(family == "student_t"))
+        widgets = page.evaluate(_WIDGETS)
+        counts.append(len(widgets))
+        for number, (left, top, right, bottom) in enumerate(widgets):
+            for other in widgets[number + 1 :]:
+                beside = min(right, other[2]) <= max(left, other[0])
+                assert beside or min(bottom, other[3]) <= max(top, other[1]) + 1, (widgets[number], other)
+    assert counts == 4 * [max(counts), max(counts) - 2]
+
+
 def test_a_tap_on_the_map_changes_the_interval_of_the_run(visit):
     page = visit("?tab=fisher&n=200&particles=100&epsilon=5")
     wait_for(page, r"best interval \[")
@@ -95,7 +129,7 @@ def test_a_tap_on_the_map_changes_the_interval_of_the_run(visit):
 def test_a_comparison_fills_in_is_cancelled_sorted_and_downloaded(visit):
     page = visit("?tab=compare&n=60&particles=50&methods=adaptive,fixed&epsilons=2,5&replicates=200")
     page.get_by_role("button", name="Run", exact=True).click()
-    wait_for(page, r"Running: \d+ of 800 runs, about .* left")
+    wait_for(page, r"Running: \d\d+ of 800 runs, about .* left")  # enough for every row of the table
     page.get_by_role("button", name="Cancel", exact=True).click()
     wait_for(page, r"Cancelled: \d+ of 800 runs")
     done = int(re.search(r"(\d+) of 800", sentence(page, "Cancelled")).group(1))

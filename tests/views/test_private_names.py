@@ -2,6 +2,7 @@
 
 import ast
 import asyncio
+import inspect
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -22,16 +23,16 @@ from panel.io.document import schedule_write_events
 from panel_material_ui.base import MaterialComponent
 from tornado.locks import Lock
 
-from explorer.views.controls import Slider
-from explorer.views.html_text import HtmlText
-from explorer.views.live_plot import LivePlot, repaint
-from explorer.views.panel_workarounds import shown_plots, widgets_from
-from explorer.views.upload import Upload
-from explorer.views.view import View
+from explorer.views.parts.controls import Slider
+from explorer.views.parts.html_text import HtmlText
+from explorer.views.parts.live_plot import LivePlot, repaint
+from explorer.views.parts.panel_workarounds import browser_first, shown_plots, widgets_from
+from explorer.views.parts.upload import Upload
+from explorer.views.tabs import ComputedTab, Tab
 
 PACKAGE = Path(__file__).resolve().parents[2] / "explorer"
 #: Only these reach into what is not theirs.
-WORKAROUNDS = {"views/panel_workarounds.py", "engine/compute/compiled.py"}
+WORKAROUNDS = {"views/parts/panel_workarounds.py", "engine/compiled.py"}
 #: Private by name, public by documentation.
 DOCUMENTED = {"_asdict", "_exit", "_fields", "_replace"}
 #: Another's class, and which of its private names our class uses or overrides.
@@ -40,7 +41,8 @@ USED = {
     HtmlText: (pn.pane.HTML, {"_get_properties", "_update"}),
     Slider: (pmui.FloatSlider, {"_busy__ignore", "_priority_changes"}),
     Upload: (pmui.FileInput, {"_handle_msg", "_send_msg"}),
-    View: (pn.viewable.Viewer, set()),
+    Tab: (pn.viewable.Viewer, set()),
+    ComputedTab: (pn.viewable.Viewer, set()),
 }
 
 
@@ -76,9 +78,8 @@ def test_what_is_overridden_exists_and_nothing_else_is(mine):
     assert issubclass(mine, theirs)
     there = {name for name in dir(theirs()) if private(name)}
     assert used <= there
-    files = {"Slider": "panel_workarounds.py"}
-    file = PACKAGE / "views" / files.get(mine.__name__, mine.__module__.rpartition(".")[2] + ".py")
-    given = {name for name in own_names(ast.parse(file.read_text("utf-8"))) if private(name)}
+    own = [cls for cls in mine.__mro__ if cls.__module__.startswith("explorer.")]
+    given = {name for cls in own for name in own_names(ast.parse(inspect.getsource(cls))) if private(name)}
     assert given & there <= used
 
 
@@ -133,7 +134,7 @@ def test_a_plot_shows_what_was_painted_before_it_was_drawn_and_after():
 
 def test_without_panels_plots_it_is_drawn_anew(monkeypatch):
     plot, document = painted()
-    monkeypatch.setattr("explorer.views.live_plot.shown_plots", lambda pane: None)
+    monkeypatch.setattr("explorer.views.parts.live_plot.shown_plots", lambda pane: None)
     plot.paint({"curve": {"x": np.arange(2.0), "y": np.array([5.0, 6.0])}}, y=(0, 6))
     repaint(plot)
     assert shown(document) == [5, 6, 6]
@@ -153,6 +154,26 @@ def test_a_text_changes_with_and_without_panels_names(monkeypatch, gone):
     pane.object = "<b>two</b>"
     assert updated == ["<b>two</b>"] if gone else "two" in model.text
     assert model.stylesheets is sheets or gone
+
+
+def test_what_comes_from_the_browser_is_not_sent_back_to_it():
+    """Nor is it kept from Python while Panel holds its own changes back."""
+    document, model = Document(), pmui.Switch().get_root().data
+    document.add_root(model)
+    browser_first(document)
+    heard, sent = [], []
+    model.on_change("value", lambda name, old, new: heard.append(new))
+    document.on_change(lambda event: sent.append(event.setter))
+    document.hold()
+    document.apply_json_patch(
+        {"events": [{"kind": "ModelChanged", "model": {"id": model.id}, "attr": "value", "new": True}]},
+        setter="browser",
+    )
+    assert (heard, sent) == ([True], ["browser"])  # Bokeh's session leaves out what has itself as its setter
+    model.value = False
+    assert len(sent) == 1
+    document.unhold()
+    assert sent == ["browser", None]
 
 
 def test_what_a_closed_page_did_not_take_is_let_go_of():

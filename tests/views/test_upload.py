@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from explorer.views import your_data
-from explorer.views.upload import Upload
+from explorer.views.parts.upload import Upload
+from explorer.views.tabs import your_data
 
 
 class Desk:

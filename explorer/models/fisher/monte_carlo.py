@@ -1,21 +1,23 @@
 """The exact score along symmetric intervals [−h, h], beside the paper's Monte Carlo estimate of it.
 
->>> comparison = MonteCarlo(epsilon=2, answers=50, samples=200, points=3).compute()
->>> comparison.estimate.shape, comparison.exact.shape
+>>> found = MonteCarlo(epsilon=2, answers=50, samples=200, points=3).compute()
+>>> found.estimate.shape, found.exact.shape
 ((3,), (200,))
 """
 
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 import param
 
 from explorer.engine.compute.threads import stop_if_asked
 from explorer.engine.information import fisher_information, monte_carlo_information, score_function
 from explorer.models.computation import Computation
+from explorer.models.script import Code, call, family_argument, indented, program, without_unused
 
 
-class Comparison(NamedTuple):
+class EstimatedSlice(NamedTuple):
     """Exact scores at ``half``; estimates, with the standard errors of their entries, at ``half_estimated``."""
 
     half: np.ndarray
@@ -23,12 +25,30 @@ class Comparison(NamedTuple):
     half_estimated: np.ndarray
     estimate: np.ndarray
     standard_error: np.ndarray
+    #: The arguments of ``monte_carlo_information`` besides the interval and the seed.
+    settings: dict
+    #: The seed of the first estimate; each of the others has the next one.
+    seed: int
     score: str
     complete: bool
+
+    def table(self) -> pd.DataFrame:
+        """The estimate for each interval, and its standard error."""
+        columns = {"h": self.half_estimated, "estimate": self.estimate, "standard_error": self.standard_error}
+        return pd.DataFrame(columns)
+
+    def script(self) -> str:
+        """The estimate of the whole matrix for each interval."""
+        arguments = {"a": Code("-h"), "b": Code("h")} | without_unused(self.settings) | {"seed": Code("seed")}
+        estimate = call("ex.monte_carlo_information", arguments)
+        half = self.half_estimated.tolist()
+        return program(f"for seed, h in enumerate({half!r}, {self.seed}):", f"    print(h, {indented(estimate)})")
 
 
 class MonteCarlo(Computation):
     """Eq. (8) with the gradients of Algorithm 4, point by point; its cost is why it is not the default."""
+
+    mode = "on demand"
 
     answers = param.Integer(200, bounds=(10, 2000), label="Answers M", doc="M of eq. (8). The paper's is 1000.")
     samples = param.Integer(
@@ -41,24 +61,18 @@ class MonteCarlo(Computation):
     def is_preview(self, result):
         return not result.complete
 
-    def exact(self) -> tuple[np.ndarray, np.ndarray]:
-        """The exact score at 200 half-widths."""
-        now = self.experiment
-        half = np.linspace(0, now.limit, 201)[1:]
-        matrices = fisher_information(
-            -half, half, now.epsilon, family=now.chosen_family, mechanism=now.chosen_mechanism
-        )
-        return half, score_function(now.score)(matrices)
-
     def work(self):
         now = self.experiment
         family, mechanism, score = now.chosen_family, now.chosen_mechanism, now.score
-        half, values = self.exact()
+        half = np.linspace(0, now.limit, 201)[1:]
         chosen = np.linspace(0, now.limit, self.points + 1)[1:]
         answers, samples, seed = self.answers, self.samples, now.seed
+        settings = {"epsilon": now.epsilon, "mechanism": now.mechanism, "delta": now.delta}
+        settings |= {"family": family_argument(now.family, now.df), "answers": answers, "samples": samples}
 
         def results():
             sc, rows = score_function(score), []
+            values = sc(fisher_information(-half, half, mechanism.epsilon, family=family, mechanism=mechanism))
             for k, h in enumerate(chosen):
                 stop_if_asked()
                 found = monte_carlo_information(
@@ -73,7 +87,8 @@ class MonteCarlo(Computation):
                 )
                 rows.append((h, float(sc(found.value)), _error(sc, found)))
                 self.report(len(rows) / chosen.size)
-                yield Comparison(half, values, *np.array(rows).T, score, len(rows) == chosen.size)
+                complete = len(rows) == chosen.size
+                yield EstimatedSlice(half, values, *np.array(rows).T, settings, seed, score, complete)
 
         return results()
 

@@ -5,7 +5,7 @@ import param
 from explorer.engine.mechanisms import DEFAULT_DELTA, MECHANISMS, Mechanism, mechanism as find_mechanism
 
 
-class Privacy(param.Parameterized):
+class PrivacySettings(param.Parameterized):
     """What each individual is promised."""
 
     epsilon = param.Number(

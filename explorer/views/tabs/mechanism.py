@@ -7,15 +7,16 @@ import numpy as np
 import panel as pn
 import panel_material_ui as pmui
 
+from explorer.engine.mechanisms import MECHANISMS
 from explorer.models.auditing import Auditing
 from explorer.models.mechanism_densities import MechanismDensities, MechanismPicture
-from explorer.models.script import mechanism_script
-from explorer.models.tables import mechanism_table
-from explorer.views.controls import SpanSlider, widget
-from explorer.views.html_text import HtmlText
-from explorer.views.live_plot import BLUE, GREY, ORANGE, PURPLE, VERMILLION, LivePlot, legend, repaint
-from explorer.views.status import Status
-from explorer.views.view import View, code_button, csv_button, side_by_side, wrapped
+from explorer.views.parts.controls import SpanSlider, widget
+from explorer.views.parts.downloads import code_button, csv_button
+from explorer.views.parts.html_text import HtmlText
+from explorer.views.parts.layout import side_by_side, wrapped
+from explorer.views.parts.live_plot import BLUE, GREY, ORANGE, PURPLE, VERMILLION, LivePlot, legend, repaint
+from explorer.views.parts.status import Status
+from explorer.views.tabs.tab import ComputedTab
 
 #: Of the density, outside of it: on a phone it would cover the curve.
 _LEGEND = legend((BLUE, "━", "density of Y"), (ORANGE, "▮", "share clipped to l, to r"), (GREY, "┊", "l, r"))
@@ -26,13 +27,15 @@ _AUDIT = (
 )
 
 
-class MechanismView(View):
+class MechanismView(ComputedTab):
     """Density of an answer, what two neighbours look like, and the privacy loss with its bound.
 
     >>> MechanismView(epsilon=2, manual=True, interval=(-1, 1)).model.compute().epsilon
     2.0
     """
 
+    id, title = "mechanism", "Mechanism"
+    address_keys = ("first", "second")
     model_class = MechanismDensities
 
     def _build(self):
@@ -62,8 +65,8 @@ class MechanismView(View):
             self._density,
             side_by_side(self._neighbours, self._loss),
             wrapped(
-                code_button(self.model, lambda result: mechanism_script(experiment, result)),
-                csv_button("As CSV", "mechanism.csv", self.model, mechanism_table),
+                code_button(self.model),
+                csv_button("As CSV", "mechanism.csv", self.model),
             ),
             pmui.Typography("Take nobody’s word for ε: audit it", variant="h6", margin=(14, 10, 0, 10)),
             pmui.Typography(_AUDIT, variant="body2", sizing_mode="stretch_width", margin=(4, 10)),
@@ -149,10 +152,10 @@ def _sentence(picture: MechanismPicture) -> str:
     left, right = picture.interval
     largest = float(np.abs(picture.loss).max())
     odds = f"seeing y changes the odds between them by a factor of at most {np.exp(largest):.3g}"
-    if picture.mechanism == "gaussian":
+    if not MECHANISMS[picture.settings["mechanism"]].pure:
         return (
             f"Asked for [{left:.4g}, {right:.4g}]. The gaussian mechanism may exceed ε = {picture.epsilon:g} "
-            f"with probability δ = {picture.delta:g}."
+            f"with probability δ = {picture.settings['delta']:g}."
         )
     promise = f"ε = {picture.epsilon:g} promises {np.exp(picture.epsilon):.3g} for any two values"
     return f"Asked for [{left:.4g}, {right:.4g}]. For these two neighbours {odds}; {promise}."

@@ -8,19 +8,15 @@ import numpy as np
 import pandas as pd
 import panel as pn
 import panel_material_ui as pmui
-import param
 
-from explorer.engine.information import best_ldp
-from explorer.engine.population import family
-from explorer.models.comparison import Comparison, series
-from explorer.models.script import comparison_script
-from explorer.studies.summary import summary
-from explorer.views.controls import widget
-from explorer.views.html_text import HtmlText
-from explorer.views.live_plot import GREY, VERMILLION, LivePlot, legend, repaint
-from explorer.views.session import at_end
-from explorer.views.sortable_table import sortable_table
-from explorer.views.view import code_button, csv_button, side_by_side, wrapped
+from explorer.models.comparison import Compared, Comparison
+from explorer.views.parts.controls import widget
+from explorer.views.parts.downloads import code_button, csv_button
+from explorer.views.parts.html_text import HtmlText
+from explorer.views.parts.layout import side_by_side, wrapped
+from explorer.views.parts.live_plot import GREY, VERMILLION, LivePlot, legend, repaint
+from explorer.views.parts.sortable_table import sortable_table
+from explorer.views.tabs.tab import ComputedTab
 
 #: Okabe and Ito's colours and their paler sisters, one for each combination of a method and a mechanism.
 COLOURS = ("#2b8cd6", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#8a8f98", "#b8a800")
@@ -29,8 +25,8 @@ _WIDTH = 0.55
 _WORDS = {
     "idle": "Choose, and run. The population, n, N, the score and the seed are those of the sidebar.",
     "waiting": "Starting, or waiting for another visitor's comparison",
-    "running": "Running",
-    "done": "Done",
+    "preview": "Running",
+    "ready": "Done",
     "cancelled": "Cancelled",
     "failed": "Failed",
 }
@@ -57,20 +53,19 @@ _EXPLAINED = (
 )
 
 
-class Compare(pn.viewable.Viewer):
+class Compare(ComputedTab):
     """Box plots that fill in as replicates finish, RMSE over ε, and a table that sorts.
 
     >>> Compare(methods=["adaptive", "oracle"], n=200).model.experiment.n
     200
     """
 
-    model = param.ClassSelector(class_=Comparison, doc="The Param object to script against.")
-    active = param.Boolean(True, doc="Whether somebody looks.")
+    id, title = "compare", "Compare"
+    address_keys = ("methods", "mechanisms", "epsilons", "replicates")
+    model_class = Comparison
 
-    def __init__(self, **params):
-        own = {name: params.pop(name) for name in list(params) if name in self.param}
-        own.setdefault("model", Comparison(**params))
-        super().__init__(**own)
+    def _build(self):
+        model = self.model
         self._mu, self._sigma, self._rmse = _boxes_plot("μ"), _boxes_plot("σ"), _rmse_plot()
         self._legend = HtmlText("", sizing_mode="stretch_width", margin=(0, 10))
         self._words = HtmlText(_WORDS["idle"], sizing_mode="stretch_width", margin=(8, 10))
@@ -80,17 +75,10 @@ class Compare(pn.viewable.Viewer):
         self._stop = pmui.Button(label="Cancel", variant="outlined", size="small", margin=5, disabled=True)
         self._table = HtmlText("", sizing_mode="stretch_width", margin=(0, 10))
         self._start.on_click(self._run)
-        self._stop.on_click(lambda event: self.model.cancel())
-        self._main = self._build()
-        self.model.param.watch(self._tell, ["status", "done", "total", "remaining", "error"])
-        self.model.param.watch(self._show, "result")
-        if self.model.result is not None:
-            self._show()
-
-    def _build(self):
-        chosen = [widget(self.model.param[name]) for name in ("methods", "mechanisms", "epsilons", "replicates")]
+        self._stop.on_click(lambda event: model.cancel())
+        model.param.watch(self._tell, ["status", "done", "total", "remaining", "error"])
         return pn.Column(
-            side_by_side(*chosen, narrowest=250),
+            side_by_side(*[widget(model.param[name]) for name in self.address_keys], narrowest=250),
             wrapped(self._start, self._stop, self._words),
             self._bar,
             self._alert,
@@ -99,41 +87,19 @@ class Compare(pn.viewable.Viewer):
             self._table,
             pmui.Typography(_EXPLAINED, variant="body2", sizing_mode="stretch_width", margin=(6, 10)),
             wrapped(
-                code_button(self.model, lambda result: comparison_script(self.model)),
-                csv_button("All runs as CSV", "comparison.csv", self.model, lambda table: table),
-                csv_button("Table as CSV", "comparison_summary.csv", self.model, summary),
+                code_button(model),
+                csv_button("All runs as CSV", "comparison.csv", model),
+                csv_button("Table as CSV", "comparison_summary.csv", model, lambda result: result.summary_table()),
             ),
             sizing_mode="stretch_width",
         )
 
-    @property
-    def main(self):
-        """The view without anything around it, for a page that has a sidebar."""
-        return self._main
-
-    @property
-    def built(self) -> bool:
-        """Whether the browser has laid out all plots."""
-        return all(plot.built for plot in (self._mu, self._sigma, self._rmse))
-
-    def recall(self) -> None:
-        """Nothing is known before it is asked for."""
-
-    def close(self) -> None:
-        """Nobody looks any more."""
-        self.model.close()
-
-    def __panel__(self):
-        if pn.state.curdoc is not None and pn.state.curdoc.session_context is not None:
-            at_end(self.close)
-        return self._main
-
     async def _run(self, event) -> None:
-        await self.model.run()
+        await self.model.refresh()
 
     def _tell(self, *events) -> None:
         model = self.model
-        running = model.status in ("waiting", "running")
+        running = model.status in ("waiting", "preview")
         words = _WORDS[model.status]
         if model.total and model.status != "idle":
             words += f": {model.done} of {model.total} runs"
@@ -144,23 +110,21 @@ class Compare(pn.viewable.Viewer):
             self._alert.param.update(object=html.escape(model.error), visible=bool(model.error))
             self._start.disabled, self._stop.disabled = running, not running
 
-    def _show(self, *events) -> None:
-        table = self.model.result
-        if table is None or not len(table):
+    def _on_result(self, *events) -> None:
+        if self.model.result is None or not self.model.result.done:
             self._table.object = self._legend.object = ""
-            return
-        table = table.assign(series=table.apply(series(table), axis=1))
-        found = summary(table)
-        found["series"] = found.apply(series(table), axis=1)
-        good = table[table["error"].isna()]
-        if len(good):
-            colours = dict(zip(dict.fromkeys(table["series"]), COLOURS, strict=False))
+        else:
+            self._show(self.model.result)
+
+    def _show(self, found: Compared) -> None:
+        if len(found.good):
+            colours = dict(zip(found.series, COLOURS, strict=False))
             self._legend.object = legend(*[(colour, "▮", html.escape(name)) for name, colour in colours.items()])
             for plot, name in ((self._mu, "mu"), (self._sigma, "sigma")):
-                plot.paint(*_boxes(good, name, colours))
+                plot.paint(*_boxes(found, name, colours))
             self._rmse.paint(*_curves(found, colours))
             repaint(self._mu, self._sigma, self._rmse)
-        rows = found.sort_values(["epsilon", "series"])[list(_COLUMNS)].itertuples(index=False)
+        rows = found.summary[list(_COLUMNS)].itertuples(index=False)
         self._table.object = sortable_table(list(_COLUMNS.values()), rows)
 
 
@@ -200,32 +164,26 @@ def _boxes_plot(symbol: str) -> LivePlot:
     )
 
 
-def _boxes(good: pd.DataFrame, name: str, colours: dict[str, str]) -> tuple:
-    """Quartiles, whiskers to the last value within one and a half boxes, and what lies beyond."""
+def _boxes(found: Compared, name: str, colours: dict[str, str]) -> tuple:
+    """The layers of a box plot, and the limits of its axes."""
     slot = _WIDTH / len(colours)
     boxes, whiskers, medians, far = [], [], [], []
-    for (epsilon, one), rows in good.groupby(["epsilon", "series"]):
-        values = rows[name].to_numpy()
-        centre = _place(epsilon) + (list(colours).index(one) - (len(colours) - 1) / 2) * slot
-        low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
-        reach = 1.5 * (high - low)
-        near = (values >= low - reach) & (values <= high + reach)
-        left, right = centre - 0.4 * slot, centre + 0.4 * slot
-        boxes.append((left, low, right, high, colours[one]))
-        whiskers += [(centre, values[near].min(), centre, low), (centre, high, centre, values[near].max())]
-        medians.append((left, middle, right, middle))
-        far += [(centre, value, colours[one]) for value in values[~near]]
-    truth = float(good[f"true_{name}"].iloc[0])
-    away = 1.1 * float(np.abs(good[name] - truth).max()) or 1.0
-    ends = _ends(good)
+    for box in found.boxes[name]:
+        centre = _place(box.epsilon) + (list(colours).index(box.series) - (len(colours) - 1) / 2) * slot
+        left, right, colour = centre - 0.4 * slot, centre + 0.4 * slot, colours[box.series]
+        boxes.append((left, box.low, right, box.high, colour))
+        whiskers += [(centre, box.whiskers[0], centre, box.low), (centre, box.high, centre, box.whiskers[1])]
+        medians.append((left, box.middle, right, box.middle))
+        far += [(centre, value, colour) for value in box.far]
+    ends = _ends(found.good)
     layers = {
-        "truth": {"x": np.array(ends), "y": np.full(2, truth)},
+        "truth": {"x": np.array(ends), "y": np.full(2, found.truth(name))},
         "whiskers": _columns(whiskers, "x0", "y0", "x1", "y1"),
         "boxes": _columns(boxes, "left", "bottom", "right", "top", "fill_color"),
         "medians": _columns(medians, "x0", "y0", "x1", "y1"),
         "far": _columns(far, "x", "y", "line_color"),
     }
-    return layers, ends, (truth - away if name == "mu" else max(truth - away, 0.0), truth + away)
+    return layers, ends, found.window(name)
 
 
 def _ends(table: pd.DataFrame) -> tuple[float, float]:
@@ -262,32 +220,22 @@ def _rmse_plot() -> LivePlot:
     )
 
 
-def _curves(found: pd.DataFrame, colours: dict[str, str]) -> tuple:
+def _curves(found: Compared, colours: dict[str, str]) -> tuple:
+    """The layers of the RMSE plot, and the limits of its axes."""
     lines, points = [], []
-    found = found[found["mu_rmse"] > 0].sort_values("epsilon")
-    for one, rows in found.groupby("series", sort=False):
+    summary = found.summary[found.summary["mu_rmse"] > 0].sort_values("epsilon")
+    for one, rows in summary.groupby("series", sort=False):
         at = [(_place(epsilon), rmse) for epsilon, rmse in zip(rows["epsilon"], rows["mu_rmse"], strict=True)]
         points += [(*place, colours[one]) for place in at]
         lines += [(*start, *end, colours[one]) for start, end in pairwise(at)]
         # One standard error up and down.
         for (x, y), error in zip(at, rows["mu_rmse_error"].fillna(0), strict=True):
             lines.append((x, max(y - error, y / 10), x, y + error, colours[one]))
-    limits = _limits(found)
+    limits = [(_place(epsilon), limit) for epsilon, limit in found.limits]
     layers = {
         "limit": _columns(limits, "x", "y"),
         "lines": _columns(lines, "x0", "y0", "x1", "y1", "line_color"),
         "points": _columns(points, "x", "y", "fill_color"),
     }
     heights = [y for _, y, *_ in points + limits]
-    return layers, _ends(found), (0.7 * min(heights), 1.4 * max(heights))
-
-
-def _limits(found: pd.DataFrame) -> list[tuple[float, float]]:
-    """σ/√(n F*), with the information F* of the best ε-LDP mechanism."""
-    first = found.iloc[0]
-    shape = {} if np.isnan(first["df"]) else {"df": first["df"]}
-    population = family(first["family"], **shape)
-    return [
-        (_place(epsilon), first["true_sigma"] / np.sqrt(first["n"] * best_ldp(epsilon, family=population).value))
-        for epsilon in sorted(found["epsilon"].unique())
-    ]
+    return layers, _ends(summary), (0.7 * min(heights), 1.4 * max(heights))

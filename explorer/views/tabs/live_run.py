@@ -8,11 +8,11 @@ import numpy as np
 import panel as pn
 import panel_material_ui as pmui
 
-from explorer.models.exact_posterior import SHARES, ExactPosterior, JointPicture
-from explorer.models.live_run import LiveRun as LiveRunModel, Run, Runs, efficiency
-from explorer.models.script import run_script
-from explorer.models.tables import joint_table, runs_table
-from explorer.views.live_plot import (
+from explorer.models.exact_posterior import SHARES, JointPicture
+from explorer.models.live_run import LiveSimulation, Run, Runs, efficiency
+from explorer.views.parts.downloads import code_button, csv_button
+from explorer.views.parts.layout import in_pairs, wrapped
+from explorer.views.parts.live_plot import (
     BLUE,
     FADING_BLUE,
     GREEN,
@@ -26,7 +26,7 @@ from explorer.views.live_plot import (
     repaint,
     ribbon,
 )
-from explorer.views.view import View, code_button, csv_button, in_pairs, wrapped
+from explorer.views.tabs.tab import ComputedTab
 
 _COLUMNS = ("mu", "sigma")
 _SYMBOLS = {"mu": "μ", "sigma": "σ"}
@@ -41,7 +41,7 @@ _LEGEND = legend(
 _MOST_POINTS = 800
 
 
-class LiveRun(View):
+class LiveRun(ComputedTab):
     """Clouds of particles over time, adaptive beside non-adaptive; the cloud at one moment; how well it does.
 
     >>> view = LiveRun(epsilon=5, n=100, particles=100)
@@ -49,11 +49,12 @@ class LiveRun(View):
     100
     """
 
-    model_class = LiveRunModel
+    id, title = "run", "Live run"
+    model_class = LiveSimulation
 
     def _build(self):
         experiment = self.model.experiment
-        self.moment = ExactPosterior(experiment=experiment, run=self.model, t=experiment.n)
+        self.moment = self.model.moment
         self._clouds = {(name, kind): _cloud_plot(name, kind) for name in _COLUMNS for kind in ("adaptive", "fixed")}
         self._joint, self._error, self._width, self._ess = _joint_plot(), _error_plot(), _width_plot(), _ess_plot()
         self._player = pmui.Player(
@@ -78,16 +79,12 @@ class LiveRun(View):
             self._player,
             *in_pairs(self._joint, self._error, self._width, self._ess),
             wrapped(
-                code_button(self.model, run_script),
-                csv_button("Run as CSV", "run.csv", self.model, runs_table),
-                csv_button("Particles as CSV", "particles.csv", self.moment, joint_table),
+                code_button(self.model),
+                csv_button("Run as CSV", "run.csv", self.model),
+                csv_button("Particles as CSV", "particles.csv", self.moment),
             ),
             sizing_mode="stretch_width",
         )
-
-    def close(self):
-        self.model.close()
-        self.moment.close()
 
     def _show(self, runs: Runs) -> None:
         if runs.preview:
@@ -95,20 +92,13 @@ class LiveRun(View):
             repaint(*self._clouds.values())
             return
         n = len(runs.adaptive.trace)
-        at_end = self._player.value == self._player.end
         with pn.io.hold():
             if n != self._player.end:
-                value = n if at_end else min(self._player.value, n)
-                self._player.param.update(end=n, value=value, step=max(n // 100, 1))
+                self._player.param.update(end=n, value=self.moment.t, step=max(n // 100, 1))
             self.status.say(_sentence(runs))
         self._paint_clouds(runs)
         self._paint_details(runs)
         repaint(*self._clouds.values(), self._error, self._width, self._ess)
-        self.moment.t = self._player.value
-        if self.active:
-            pn.state.execute(self.moment.refresh)
-        else:  # still being built
-            self.moment.compute()
 
     async def _on_time(self, event) -> None:
         if self.model.result is None:
@@ -182,7 +172,7 @@ class LiveRun(View):
 
     def _show_joint(self, picture: JointPicture) -> None:
         mu, sigma = picture.window
-        truth = self.model.result.settings
+        truth = picture.settings
         layers = {
             "particles": {"mu": picture.particles[:, 0], "sigma": picture.particles[:, 1]},
             "truth": {"mu": [truth["mu"]], "sigma": [truth["sigma"]]},

@@ -6,8 +6,8 @@ import panel as pn
 import panel_material_ui as pmui
 
 from explorer.models.tour import GLOSSARY, STOPS, Tour
-from explorer.views.html_text import HtmlText
-from explorer.views.view import wrapped
+from explorer.views.parts.layout import wrapped
+from explorer.views.tabs.tab import Tab
 
 _WELCOME = (
     "People answer one by one. Each clips a sensitive number to an interval, adds noise and shares the result, so that "
@@ -22,84 +22,36 @@ _TABLE = (
 )
 
 
-class TourBar(pn.viewable.Viewer):
-    """What the present step says, above the tabs; not there without a tour."""
+class Learn(Tab):
+    """The start of the tour, the glossary and the lessons.
 
-    def __init__(self, tour: Tour, **params):
-        super().__init__(**params)
-        self._tour = tour
-        self._text = HtmlText("", sizing_mode="stretch_width", margin=(4, 10))
-        self._back = pmui.Button(label="Back", variant="outlined", size="small", margin=5)
-        self._next = pmui.Button(label="Next", variant="contained", size="small", margin=5)
-        end = pmui.Button(label="End the tour", variant="text", size="small", margin=5)
-        self._back.on_click(lambda event: self._go(tour.step - 1))
-        self._next.on_click(lambda event: self._go((tour.step + 1) % (len(STOPS) + 1)))
-        end.on_click(lambda event: self._go(0))
-        self._bar = pn.Column(  # Material's Paper is wider than a phone
-            self._text,
-            pn.Row(self._back, self._next, end),
-            styles={"border": "1px solid #8a8f98", "border-radius": "6px"},
-            sizing_mode="stretch_width",
-            margin=(5, 10),
-            visible=False,
-        )
-        tour.param.watch(self._show, "step")
-        self._show()
+    >>> Learn().model.step
+    0
+    """
 
-    def _go(self, step: int) -> None:
-        self._tour.step = step
+    id, title = "learn", "Learn"
+    model_class = Tour
 
-    def _show(self, *events) -> None:
-        stop, step = self._tour.now, self._tour.step
-        with pn.io.hold():
-            self._bar.visible = stop is not None
-            if stop is None:
-                return
-            says, to_try, title = map(html.escape, (stop.says, stop.to_try, stop.title))
-            self._text.object = f"<b>{step} of {len(STOPS)}: {title}</b><br>{says}<br><b>Try it:</b> <i>{to_try}</i>"
-            self._back.disabled = step == 1
-            self._next.label = "Next" if step < len(STOPS) else "Finish"
+    @classmethod
+    def model_for(cls, page):
+        return page.tour  # which the bar above all tabs follows, too
 
-    def __panel__(self):
-        return self._bar
-
-
-class Learn(pn.viewable.Viewer):
-    """The start of the tour, the glossary and the lessons."""
-
-    def __init__(self, tour: Tour, lessons: dict[str, str] | None = None, **params):
-        super().__init__(**params)
+    def _build(self):
+        tour = self.model
         start = pmui.Button(label="Start the tour", variant="contained", margin=(10, 10))
         start.on_click(lambda event: tour.param.update(step=1))
         steps = "".join(f"<li>{html.escape(stop.title)}</li>" for stop in STOPS)
         heading = {"variant": "h6", "margin": (14, 10, 0, 10)}
-        self._main = pn.Column(
+        return pn.Column(
             pmui.Typography(_WELCOME, sizing_mode="stretch_width", margin=(10, 10)),
             start,
             pn.pane.HTML(f"<ol>{steps}</ol>", sizing_mode="stretch_width", margin=(0, 10)),
             pmui.Typography("Lessons", **heading),
-            pn.pane.HTML(_lessons(lessons or {}), sizing_mode="stretch_width", margin=(4, 10)),
+            pn.pane.HTML(_lessons(tour.lessons), sizing_mode="stretch_width", margin=(4, 10)),
             pmui.Typography("The paper’s symbols, and where they are on this page", **heading),
             wrapped(pn.pane.HTML(_glossary(), sizing_mode="stretch_width", margin=(4, 10))),
             sizing_mode="stretch_width",
         )
-
-    #: Nothing to compute, and nothing to wait for.
-    built = True
-    active = False
-
-    @property
-    def main(self):
-        return self._main
-
-    def recall(self) -> None:
-        """Nothing to remember."""
-
-    def close(self) -> None:
-        """Nothing to stop."""
-
-    def __panel__(self):
-        return self._main
 
 
 def _glossary() -> str:

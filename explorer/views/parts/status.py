@@ -10,13 +10,15 @@ import panel as pn
 import panel_material_ui as pmui
 
 from explorer.models.computation import Computation
-from explorer.views.html_text import HtmlText
+from explorer.views.parts.html_text import HtmlText
 
 _WORDS = {
     "idle": ("default", "waiting"),
+    "waiting": ("info", "waiting …"),
     "computing": ("info", "computing …"),
     "preview": ("warning", "preview, refining …"),
     "ready": ("success", "final"),
+    "cancelled": ("default", "cancelled"),
     "failed": ("error", "failed"),
 }
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import panel as pn
 
-from explorer.views.panel_workarounds import widgets_from
+from explorer.views.parts.panel_workarounds import widgets_from
 
 #: Where Panel's extension of the Jupyter server has the files of a widget's class.
 _FILES = "panel-preview/components/panel_material_ui.base/MaterialComponent"

@@ -4,7 +4,9 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 
-from explorer.views.panel_workarounds import Immediate
+from explorer.engine.mechanisms import MECHANISMS
+from explorer.engine.population import FAMILIES
+from explorer.views.parts.panel_workarounds import Immediate
 
 _DELTAS = {f"1e-{power}": 10.0**-power for power in range(1, 13)}
 
@@ -57,19 +59,20 @@ def _widen(parameter: param.Parameter) -> None:
         parameter.softbounds = (min(low, ends[0]), max(high, ends[1]))
 
 
-#: Parameters that matter only if another has one of these values.
-_ONLY_IF = {
-    "delta": ("mechanism", ("gaussian",)),
-    "df": ("family", ("student_t",)),
-    "interval": ("manual", (True,)),
-    "particles": ("sampler", ("marginal", "resample_move")),
-}
+def _only_if() -> dict[str, tuple[str, tuple]]:
+    """Parameters that matter only if another has one of these values."""
+    return {
+        "delta": ("mechanism", tuple(MECHANISMS.taking("delta"))),
+        "df": ("family", tuple(FAMILIES.taking("df"))),
+        "interval": ("manual", (True,)),
+        "particles": ("sampler", ("marginal", "resample_move")),
+    }
 
 
 def group(owner: param.Parameterized, names: list[str], title: str | None = None) -> pn.Column:
     """The widgets of some parameters, under a title; those that do not matter now are hidden."""
     widgets = {name: widget(owner.param[name]) for name in names}
-    for name, (other, values) in _ONLY_IF.items():
+    for name, (other, values) in _only_if().items():
         if name in widgets:
             widgets[name].visible = owner.param[other].rx().rx.pipe(lambda value, values=values: value in values)
     head = [pmui.Typography(title, variant="overline", margin=(4, 10, -6, 10))] if title else []

@@ -15,13 +15,13 @@ from bokeh.models import BasicTickFormatter
 from explorer.io.data_file import DataFile
 from explorer.models.data_collection import Collected, DataCollection
 from explorer.models.limits import largest_upload
-from explorer.models.script import collection_script
-from explorer.models.tables import collected_table
-from explorer.views.controls import number_input, widget
-from explorer.views.html_text import HtmlText
-from explorer.views.live_plot import BLUE, GREY, ORANGE, PURPLE, VERMILLION, LivePlot, legend, repaint, ribbon
-from explorer.views.upload import Upload
-from explorer.views.view import OnDemandView, code_button, csv_button, side_by_side, wrapped
+from explorer.views.parts.controls import number_input, widget
+from explorer.views.parts.downloads import code_button, csv_button
+from explorer.views.parts.html_text import HtmlText
+from explorer.views.parts.layout import side_by_side, wrapped
+from explorer.views.parts.live_plot import BLUE, GREY, ORANGE, PURPLE, VERMILLION, LivePlot, legend, repaint, ribbon
+from explorer.views.parts.upload import Upload
+from explorer.views.tabs.tab import ComputedTab
 
 _PROMISE = (
     "Choose a CSV or Parquet file ({largest:g} MB at most) and a column with one number for each person. The people "
@@ -48,7 +48,7 @@ _SETTLING = 2.0
 _MOST_POINTS = 1500
 
 
-class YourData(OnDemandView):
+class YourData(ComputedTab):
     """Upload, collect, and watch the private estimate grow.
 
     >>> view = YourData(epsilon=2, mechanism="randomized_response", particles=100)
@@ -57,6 +57,7 @@ class YourData(OnDemandView):
     3
     """
 
+    id, title = "data", "Your data"
     model_class = DataCollection
 
     def _build(self):
@@ -113,8 +114,8 @@ class YourData(OnDemandView):
             side_by_side(self._mu, self._sigma),
             self._width,
             wrapped(
-                code_button(model, collection_script),
-                csv_button("Answers as CSV", "answers.csv", model, collected_table),
+                code_button(model),
+                csv_button("Answers as CSV", "answers.csv", model),
             ),
             sizing_mode="stretch_width",
         )

@@ -8,6 +8,8 @@ from collections.abc import Callable
 
 import panel as pn
 
+from explorer.views.parts.panel_workarounds import browser_first
+
 #: So many seconds after somebody has left, what they needed is given back to the system.
 _LATER = 2.0
 
@@ -21,6 +23,7 @@ def at_end(close: Callable[[], None]) -> None:
             asyncio.get_running_loop().call_later(_LATER, _give_back)
 
     pn.state.on_session_destroyed(end)
+    browser_first(pn.state.curdoc)
 
 
 def _give_back() -> None:

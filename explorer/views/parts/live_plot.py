@@ -20,8 +20,8 @@ import panel as pn
 from bokeh.core.property.descriptors import UnsetValueError
 from bokeh.models import SaveTool
 
-from explorer.views import notebook
-from explorer.views.panel_workarounds import shown_plots
+from explorer.views.parts import notebook
+from explorer.views.parts.panel_workarounds import shown_plots
 
 with notebook.prepared():
     hv.extension("bokeh", logo=False, inline=pn.config.inline)

@@ -9,15 +9,15 @@ import numpy as np
 import panel as pn
 import panel_material_ui as pmui
 
-from explorer.models.epsilon_curve import EPSILONS, Curve, EpsilonCurve
-from explorer.models.fisher_surface import FisherResult, FisherSurface
-from explorer.models.monte_carlo import Comparison, MonteCarlo
-from explorer.models.script import fisher_script
-from explorer.models.tables import curve_table, surface_table
-from explorer.views.controls import widget
-from explorer.views.live_plot import BLUE, GREY, ORANGE, PURPLE, VERMILLION, LivePlot, image, legend, repaint
-from explorer.views.status import Status
-from explorer.views.view import View, code_button, csv_button, side_by_side, wrapped
+from explorer.models.fisher.epsilon_curve import EPSILONS, Curve, EpsilonCurve
+from explorer.models.fisher.monte_carlo import EstimatedSlice, MonteCarlo
+from explorer.models.fisher.surface import FisherResult, FisherSurface
+from explorer.views.parts.controls import widget
+from explorer.views.parts.downloads import code_button, csv_button
+from explorer.views.parts.layout import side_by_side, wrapped
+from explorer.views.parts.live_plot import BLUE, GREY, ORANGE, PURPLE, VERMILLION, LivePlot, image, legend, repaint
+from explorer.views.parts.status import Status
+from explorer.views.tabs.tab import ComputedTab
 
 LABELS = {
     "mu": "F[μ,μ]",
@@ -31,13 +31,14 @@ LABELS = {
 _LEGEND = legend((GREY, "☆", "best interval"), (VERMILLION, "◆", "interval by hand: tap the map to choose one"))
 
 
-class FisherMap(View):
+class FisherMap(ComputedTab):
     """Heatmap of the score with the best interval marked; tap it to use that interval.
 
     >>> FisherMap(epsilon=2, score="trace").model.experiment.score
     'trace'
     """
 
+    id, title = "fisher", "Fisher map"
     model_class = FisherSurface
 
     def _build(self):
@@ -61,9 +62,9 @@ class FisherMap(View):
             pn.pane.HTML(_LEGEND, margin=(0, 10)),
             side_by_side(self._map, pn.Column(self._ends, self._information)),
             wrapped(
-                code_button(self.model, lambda result: fisher_script(experiment)),
-                csv_button("Map as CSV", "fisher_map.csv", self.model, lambda result: surface_table(result.surface)),
-                csv_button("Curve as CSV", "best_intervals.csv", self.curve, curve_table),
+                code_button(self.model),
+                csv_button("Map as CSV", "fisher_map.csv", self.model),
+                csv_button("Curve as CSV", "best_intervals.csv", self.curve),
             ),
             pmui.Typography("Exact, beside the paper's Monte Carlo, along [−h, h]", **heading),
             self._slice,
@@ -103,9 +104,7 @@ class FisherMap(View):
 
     def _show(self, result: FisherResult) -> None:
         surface, best = result.surface, result.best
-        half = (surface.a[1] - surface.a[0]) / 2
-        low, high = surface.a[0] - half, surface.a[-1] + half
-        top = float(np.nanmax(surface.values))
+        low, high = result.edges
         self._map.paint(
             {
                 "score": image((low, low, high, high), surface.values.T),
@@ -113,15 +112,17 @@ class FisherMap(View):
             },
             x=(low, high),
             y=(low, high),
-            color=(0.0, top if top > 0 else 1.0),
+            color=(0.0, result.top),
             # Without ε: a new title makes the browser arrange the figure anew, a quarter of the work of a picture.
-            title=f"{LABELS[result.score]} of one answer, {result.mechanism}",
+            title=f"{LABELS[result.settings['score']]} of one answer, {result.settings['mechanism']}",
         )
         if not result.exact:
             repaint(self._map)
             return
-        self._information.paint({"now": {"epsilon": [result.epsilon], "information": [best.value if best else 0.0]}})
-        self._paint_exact_slice()
+        self._information.paint(
+            {"now": {"epsilon": [result.settings["epsilon"]], "information": [best.value if best else 0.0]}}
+        )
+        self._paint_exact_slice(result)
         self.status.say(_sentence(result))
         repaint(self._map, self._information, self._slice)
 
@@ -143,12 +144,12 @@ class FisherMap(View):
                 "limit": {"epsilon": EPSILONS[[0, -1]], "information": np.full(2, curve.limit)},
             },
             y=(0.0, 1.08 * curve.limit),
-            ylabel=LABELS[curve.score],
+            ylabel=LABELS[curve.settings["score"]],
         )
         repaint(self._ends, self._information)
 
-    def _paint_exact_slice(self) -> None:
-        half, exact = self.monte_carlo.exact()
+    def _paint_exact_slice(self, result: FisherResult) -> None:
+        half, exact = result.half, result.half_score
         self._slice.paint(
             {
                 "exact": {"h": half, "score": exact},
@@ -157,13 +158,13 @@ class FisherMap(View):
             },
             x=(0.0, float(half[-1]) * 1.03),
             y=(0.0, 1.25 * max(float(exact.max()), 1e-12)),
-            ylabel=LABELS[self.model.experiment.score],
+            ylabel=LABELS[result.settings["score"]],
         )
 
     async def _run_monte_carlo(self, event) -> None:
         await self.monte_carlo.refresh()
 
-    def _show_slice(self, found: Comparison) -> None:
+    def _show_slice(self, found: EstimatedSlice) -> None:
         h, low, high = (
             found.half_estimated,
             found.estimate - 2 * found.standard_error,
@@ -181,11 +182,12 @@ class FisherMap(View):
 
 
 def _sentence(result: FisherResult) -> str:
-    best, now = result.best, f"ε = {result.epsilon:g}"
+    best, now = result.best, f"ε = {result.settings['epsilon']:g}"
     if best is None:
         return f"{now}: this score is 0 for every interval, one yes-or-no answer cannot tell two numbers apart."
-    where = "" if max(abs(best.a), abs(best.b)) <= result.limit else " (outside the map)"
-    return f"{now}: best interval [{best.a:.4g}, {best.b:.4g}]{where}, {LABELS[result.score]} = {best.value:.4g}"
+    where = " (outside the map)" if result.outside else ""
+    label = LABELS[result.settings["score"]]
+    return f"{now}: best interval [{best.a:.4g}, {best.b:.4g}]{where}, {label} = {best.value:.4g}"
 
 
 def _map_plot() -> LivePlot:

@@ -6,7 +6,7 @@ from explorer.engine.information import SCORES
 from explorer.engine.policy import POLICIES
 
 
-class Truncation(param.Parameterized):
+class TruncationSettings(param.Parameterized):
     """The score that intervals maximise, the policy, or an interval (a, b) of one's own; and the map's grid."""
 
     score = param.Selector(

@@ -5,7 +5,7 @@ import param
 from explorer.engine.population import FAMILIES, Family, family as find_family
 
 
-class Population(param.Parameterized):
+class PopulationSettings(param.Parameterized):
     """The population P_θ that the individuals come from."""
 
     family = param.Selector(
@@ -20,7 +20,7 @@ class Population(param.Parameterized):
         softbounds=(1, 30),
         step=0.5,
         label="Degrees of freedom",
-        doc="Degrees of freedom of student_t: fewer give heavier tails.",
+        doc=FAMILIES.shared_parameters()["df"].doc,
     )
     mu = param.Number(
         50.0,
@@ -41,4 +41,4 @@ class Population(param.Parameterized):
 
     @property
     def chosen_family(self) -> Family:
-        return find_family(self.family, **({"df": self.df} if self.family == "student_t" else {}))
+        return find_family(self.family, **({"df": self.df} if "df" in FAMILIES[self.family].parameters else {}))

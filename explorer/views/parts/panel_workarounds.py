@@ -8,6 +8,8 @@ import contextlib
 from collections.abc import Iterator
 
 import panel as pn
+from bokeh.document import Document
+from bokeh.document.callbacks import DocumentCallbackManager, invoke_with_curdoc
 from panel_material_ui.base import MaterialComponent
 
 
@@ -30,6 +32,51 @@ class Immediate:
 
     _priority_changes = ("value",)
     _busy__ignore = ("value", "value_throttled")
+
+
+class _BrowserFirst(DocumentCallbackManager):
+    """Passes changes from the browser on, even while changes from Python are held back."""
+
+    def trigger_on_change(self, event) -> None:
+        document = self._document()
+        if document is None or self.hold_value is None or getattr(event, "setter", None) is None:
+            super().trigger_on_change(event)
+            return
+        if event.callback_invoker is not None:
+            invoke_with_curdoc(document, event.callback_invoker)
+        for callback in self.change_callbacks():
+            invoke_with_curdoc(document, lambda callback=callback: callback(event))
+
+
+def browser_first(document: Document | None) -> None:
+    """Never send a change that came from the browser back to it.
+
+    Panel holds changes back while it updates several models at once, and afterwards writes all of them to the browser.
+    A change that arrives from the browser meanwhile is then among them: the browser gets its own, older value back,
+    and Python may not hear of it. On a busy machine a menu that was closed opened again that way, and its invisible
+    backdrop took every click on the page; a slider can jump back. Can go when ``panel.io.document`` leaves events
+    with a setter out of what it writes.
+    """
+    if document is not None and type(document.callbacks) is DocumentCallbackManager:
+        document.callbacks.__class__ = _BrowserFirst
+
+
+@contextlib.contextmanager
+def forget_busy_watchers() -> Iterator[None]:
+    """A page that is made within the context does not follow whether the server is busy.
+
+    Panel Material UI's page follows that even without a busy indicator, and is then never forgotten: the server, which
+    outlives all pages, keeps a list of whom to tell. Can go when a page without an indicator watches nothing.
+    """
+    others = _busy_watchers()
+    yield
+    for watcher in _busy_watchers():
+        if watcher not in others:
+            pn.state.param.unwatch(watcher)
+
+
+def _busy_watchers() -> list:
+    return list(pn.state.param.watchers.get("busy", {}).get("value", []))
 
 
 @contextlib.contextmanager

@@ -5,7 +5,7 @@ import param
 from explorer.engine.inference.samplers import SAMPLERS
 
 
-class Sampling(param.Parameterized):
+class SamplingSettings(param.Parameterized):
     """The sampler, its particles, the number of individuals, and the seed."""
 
     sampler = param.Selector(

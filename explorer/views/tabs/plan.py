@@ -8,13 +8,13 @@ import panel_material_ui as pmui
 from explorer.engine.information import Option
 from explorer.engine.mechanisms import MECHANISMS
 from explorer.models.planning import EPSILONS, Plan, Planning
-from explorer.models.script import plan_script
-from explorer.models.tables import plan_table
-from explorer.views.controls import number_input, widget
-from explorer.views.html_text import HtmlText
-from explorer.views.live_plot import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILLION, LivePlot, repaint
-from explorer.views.sortable_table import sortable_table
-from explorer.views.view import View, code_button, csv_button, side_by_side, wrapped
+from explorer.views.parts.controls import number_input, widget
+from explorer.views.parts.downloads import code_button, csv_button
+from explorer.views.parts.html_text import HtmlText
+from explorer.views.parts.layout import side_by_side, wrapped
+from explorer.views.parts.live_plot import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILLION, LivePlot, repaint
+from explorer.views.parts.sortable_table import sortable_table
+from explorer.views.tabs.tab import ComputedTab
 
 _COLOURS = dict(zip(MECHANISMS, (BLUE, PURPLE, ORANGE, GREEN), strict=True))
 _COLUMNS = (
@@ -32,13 +32,15 @@ _EXPLAINED = (
 )
 
 
-class Planner(View):
+class Planner(ComputedTab):
     """People needed over ε for each mechanism, and the options for what is given.
 
     >>> Planner(sigma=8, epsilon=2, standard_error=0.5).model.standard_error
     0.5
     """
 
+    id, title = "plan", "Plan"
+    address_keys = ("standard_error", "given", "people")
     model_class = Planning
 
     def _build(self):
@@ -56,8 +58,8 @@ class Planner(View):
             self._table,
             pmui.Typography(_EXPLAINED, variant="body2", sizing_mode="stretch_width", margin=(6, 10)),
             wrapped(
-                code_button(model, lambda plan: plan_script(model, plan)),
-                csv_button("Options as CSV", "plan.csv", model, plan_table),
+                code_button(model),
+                csv_button("Options as CSV", "plan.csv", model),
             ),
             sizing_mode="stretch_width",
         )
@@ -69,7 +71,7 @@ class Planner(View):
         }
         everything = np.concatenate([*plan.people.values(), [plan.without_privacy]])
         low, high = 0.5 * float(np.nanmin(everything)), 2 * float(np.nanmax(everything))
-        epsilon, n = plan.given
+        epsilon, n = plan.settings["epsilon"], plan.settings["n"]
         if epsilon is not None:
             layers["given"] = {"epsilon": np.full(2, epsilon), "people": np.array([low, high])}
         else:
@@ -91,12 +93,12 @@ def _row(option: Option) -> Option:
 
 
 def _sentence(plan: Plan) -> str:
-    goal = f"For a standard error of {plan.standard_error:g} (σ about {plan.sigma:.4g})"
+    goal = f"For a standard error of {plan.settings['standard_error']:g} (σ about {plan.settings['sigma']:.4g})"
     if not plan.options:
         return f"{goal}: no mechanism can, with so few people, at any ε up to 20."
     best = plan.options[0]
     without = f"without privacy {np.ceil(plan.without_privacy * (1 - 1e-12)):,.0f} would do"
-    if plan.given[0] is not None:
+    if plan.settings["epsilon"] is not None:
         return f"{goal} at ε = {best.epsilon:g}: {best.mechanism} needs {best.n:,} people; {without}."
     return f"{goal} with {best.n:,} people: {best.mechanism} needs only ε = {best.epsilon:.3g}; {without}."
 

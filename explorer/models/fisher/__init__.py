@@ -1,0 +1,1 @@
+"""What the Fisher map shows: the score over all intervals, its optimum over ε, and the Monte Carlo estimate."""
