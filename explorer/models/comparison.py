@@ -146,6 +146,11 @@ class Comparison(Computation):
     done = param.Integer(0, doc="Number of finished runs.")
     total = param.Integer(0, doc="Number of all runs.")
 
+    def __init__(self, **params):
+        # What was registered since this module was loaded can be chosen too.
+        type(self).param.mechanisms.objects = list(MECHANISMS)
+        super().__init__(**params)
+
     def settings(self) -> dict:
         """The arguments of ``explorer.study``."""
         now = self.experiment

@@ -71,7 +71,7 @@ def _over_time(trace: Trace, column: int, title: str) -> Panel:
         values.append(rng.choice(chosen, min(_SHOWN, chosen.size), replace=False))
         times.append(np.full(values[-1].size, t))
     x = np.arange(1, len(trace) + 1)
-    layers = [Points(np.concatenate(times), np.concatenate(values))]
+    layers: list[Points | Line] = [Points(np.concatenate(times), np.concatenate(values))]
     if column == 0:
         layers += [Line(x, end, _ORANGE, 0.7) for end in (trace.left, trace.right)]
     name, symbol = _PARAMETERS[column]

@@ -1,5 +1,7 @@
 """The planner: how many people, which mechanism, which ε, before anybody is asked."""
 
+from itertools import cycle
+
 import holoviews as hv
 import numpy as np
 import panel as pn
@@ -16,7 +18,8 @@ from explorer.views.parts.live_plot import BLUE, GREEN, GREY, ORANGE, PURPLE, VE
 from explorer.views.parts.sortable_table import sortable_table
 from explorer.views.tabs.tab import ComputedTab
 
-_COLOURS = dict(zip(MECHANISMS, (BLUE, PURPLE, ORANGE, GREEN), strict=True))
+#: Of the mechanisms, in their order; if there are more, they begin again.
+_COLOURS = (BLUE, PURPLE, ORANGE, GREEN)
 _COLUMNS = (
     ("mechanism", "{}"),
     ("ε", "{:.4g}"),
@@ -45,7 +48,8 @@ class Planner(ComputedTab):
 
     def _build(self):
         model = self.model
-        self._plot = _people_plot()
+        self._names = list(MECHANISMS)
+        self._plot = _people_plot(self._names)
         self._table = HtmlText("", sizing_mode="stretch_width", margin=(0, 10))
         error = number_input(model.param.standard_error, start=1e-6, step=0.01)
         people = number_input(model.param.people, start=1, step=100)
@@ -67,7 +71,7 @@ class Planner(ComputedTab):
     def _show(self, plan: Plan) -> None:
         layers = {
             name: {"epsilon": EPSILONS, "people": plan.people.get(name, np.full(EPSILONS.size, np.nan))}
-            for name in MECHANISMS
+            for name in self._names
         }
         everything = np.concatenate([*plan.people.values(), [plan.without_privacy]])
         low, high = 0.5 * float(np.nanmin(everything)), 2 * float(np.nanmax(everything))
@@ -89,7 +93,7 @@ class Planner(ComputedTab):
 
 def _row(option: Option) -> Option:
     """A plain yes or no has a place, the middle, and no width."""
-    return option._replace(a=np.nan, b=np.nan) if option.mechanism == "randomized_response" else option
+    return option._replace(a=np.nan, b=np.nan) if MECHANISMS[option.mechanism].by_midpoint else option
 
 
 def _sentence(plan: Plan) -> str:
@@ -103,11 +107,14 @@ def _sentence(plan: Plan) -> str:
     return f"{goal} with {best.n:,} people: {best.mechanism} needs only ε = {best.epsilon:.3g}; {without}."
 
 
-def _people_plot() -> LivePlot:
+def _people_plot(names: list[str]) -> LivePlot:
     def line(name, label, **options):
         return hv.Curve([(1.0, 1.0)], "epsilon", "people", label=label).opts(**({"line_width": 2} | options))
 
-    layers = {name: line(name, name, color=colour, tools=["hover"]) for name, colour in _COLOURS.items()}
+    layers = {
+        name: line(name, name, color=colour, tools=["hover"])
+        for name, colour in zip(names, cycle(_COLOURS), strict=False)
+    }
     layers |= {
         "limit": line("limit", "without privacy", color=GREY, line_dash="dashed"),
         "given": line("given", "given", color=VERMILLION, line_dash="dotted"),
