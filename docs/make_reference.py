@@ -25,7 +25,7 @@ SUBJECTS: tuple[tuple[str, str, str], ...] = (
         "Information",
         "log_likelihood log_likelihood_gradient fisher_information classical_information score_surface Surface "
         "score_function SCORES best_interval BestInterval NoBestIntervalError best_cells BestCells best_ldp LdpBest "
-        "monte_carlo_information Estimate",
+        "monte_carlo_information MonteCarloInformation",
     ),
     (
         "estimation",

@@ -101,7 +101,7 @@ def test_importing_compiles_nothing_and_stays_light():
 
 
 def test_a_second_process_does_not_compile_again(tmp_path):
-    path = f"import sys; sys.path.insert(0, {str(ROOT / 'tests' / 'engine')!r})"
+    path = f"import sys; sys.path.insert(0, {str(ROOT / 'tests' / 'engine' / 'run')!r})"
     script = f"{COUNT}\n{path}\n{WORK}\nprint(json.dumps(count() | {{'digests': digests}}))"
     first = json.loads(run_python(script, NUMBA_CACHE_DIR=str(tmp_path)))
     second = json.loads(run_python(script, NUMBA_CACHE_DIR=str(tmp_path)))

@@ -1,4 +1,4 @@
-"""The fuzzers in their small form; ``python -m tests.fuzz`` is the large one. Saved files: engine/test_archive.py."""
+"""The fuzzers in their small form; ``python -m tests.fuzz`` is the large one. Saved files: io/test_archive.py."""
 
 from fuzz import addresses, command_line, data_files
 

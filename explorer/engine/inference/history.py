@@ -40,6 +40,12 @@ class History:
         return self._length
 
     @property
+    def repeats(self) -> bool:
+        """Whether the last two were asked for the same interval."""
+        _, left, right = self.arrays
+        return len(self) > 1 and left[-1] == left[-2] and right[-1] == right[-2]
+
+    @property
     def y(self) -> np.ndarray:
         return _read_only(self.arrays[0])
 

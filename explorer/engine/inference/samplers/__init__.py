@@ -8,19 +8,19 @@ from inspect import signature
 from explorer.engine.compute.arguments import one_of
 from explorer.engine.inference.posterior import Posterior
 from explorer.engine.inference.priors import Prior
-from explorer.engine.inference.samplers.batch import BatchSampler
+from explorer.engine.inference.samplers.batch import BATCH_SAMPLERS, BatchSampler
 from explorer.engine.inference.samplers.gradient import Gradient
 from explorer.engine.inference.samplers.grid import Grid
 from explorer.engine.inference.samplers.marginal import Marginal
 from explorer.engine.inference.samplers.metropolis import Metropolis
 from explorer.engine.inference.samplers.mhaar import Mhaar
-from explorer.engine.inference.samplers.protocol import ImpossibleAnswerError, Info, Sampler
+from explorer.engine.inference.samplers.protocol import SAMPLERS, ImpossibleAnswerError, Info, Sampler, register
 from explorer.engine.inference.samplers.resample_move import ResampleMove
 from explorer.engine.mechanisms import Mechanism
 from explorer.engine.population import Family
 
-SAMPLERS: dict[str, type[Sampler]] = {cls.name: cls for cls in (Marginal, ResampleMove, Grid, Gradient)}
-BATCH_SAMPLERS: dict[str, type[BatchSampler]] = {cls.name: cls for cls in (Mhaar, Metropolis)}
+SAMPLERS.put_first("marginal", "resample_move", "grid", "gradient")
+BATCH_SAMPLERS.put_first("mhaar", "metropolis")
 
 __all__ = [
     "BATCH_SAMPLERS",
@@ -37,6 +37,7 @@ __all__ = [
     "ResampleMove",
     "Sampler",
     "batch_sampler",
+    "register",
     "sampler",
 ]
 

@@ -13,6 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from explorer.engine.compute.arguments import whole
+from explorer.engine.compute.registry import Registry
 from explorer.engine.compute.threads import stop_if_asked
 from explorer.engine.inference.history import History
 from explorer.engine.inference.likelihood import total_log_likelihood
@@ -23,6 +24,8 @@ from explorer.engine.information import information_of
 from explorer.engine.mechanisms import Mechanism
 from explorer.engine.population import Family
 
+BATCH_SAMPLERS = Registry("batch sampler")
+register_batch = BATCH_SAMPLERS.register
 #: Draws of the prior among which the start is the likeliest.
 _STARTS = 1000
 #: The share of a chain that is burnt in, and left out.

@@ -29,7 +29,7 @@ from explorer.engine.compute.arguments import finite
 from explorer.engine.inference.history import History
 from explorer.engine.inference.posterior import Posterior
 from explorer.engine.inference.priors import LARGEST_SIGMA, SMALLEST_SIGMA
-from explorer.engine.inference.samplers.protocol import ImpossibleAnswerError, Info, Sampler, check_array
+from explorer.engine.inference.samplers.protocol import ImpossibleAnswerError, Info, Sampler, check_array, register
 from explorer.engine.information import classical_information, information_of
 from explorer.engine.mechanisms.interval import Interval
 
@@ -52,6 +52,7 @@ class GradientState(NamedTuple):
     history: History
 
 
+@register
 class Gradient(Sampler):
     """Recursive Fisher scoring. ``particles`` is the size of the cloud that stands for the normal approximation."""
 

@@ -21,7 +21,14 @@ from explorer.engine.inference.history import History
 from explorer.engine.inference.likelihood import total_log_likelihood
 from explorer.engine.inference.posterior import Posterior
 from explorer.engine.inference.priors import LARGEST_SIGMA
-from explorer.engine.inference.samplers.protocol import ROUNDING, ImpossibleAnswerError, Info, Sampler, check_array
+from explorer.engine.inference.samplers.protocol import (
+    ROUNDING,
+    ImpossibleAnswerError,
+    Info,
+    Sampler,
+    check_array,
+    register,
+)
 from explorer.engine.mechanisms.interval import Interval
 
 _SIZE = 8
@@ -53,6 +60,7 @@ class GridState(NamedTuple):
     history: History
 
 
+@register
 class Grid(Sampler):
     """Deterministic quadrature on an adaptive grid. The number of particles is ignored, and no rng is needed."""
 

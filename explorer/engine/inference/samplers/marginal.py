@@ -6,11 +6,11 @@ and, as proposal, the smoothed cloud itself (see ``tempering``). As the posterio
 at geometrically spaced times, so that n answers cost O(N n) although each move looks at all answers so far.
 
 *Are they lost?* If no particle lies near the values of the population, all of them may explain the answers equally
-badly: their weights stay even, and nothing would ever move them. So after 4, 6, 8, 12, 16, 24, ... answers, and after
-one that no particle can explain, the sampler looks for parameters near the intervals that were asked for and near the
-answers, and asks whether the posterior around the best of them alone weighs more than all that the particles know of
-(see ``outlook``). If so, it starts again from there, with all answers, and takes what weighs more. If that does not
-help, the posterior says that it is ``lost``.
+badly: their weights stay even, and nothing would ever move them. So after 4, 6, 8, 12, 16, 24, ... answers (where the
+same question is asked again and again, more often), and after one that no particle can explain, the sampler looks for
+parameters near the intervals that were asked for and near the answers, and asks whether the posterior around the best
+of them alone weighs more than all that the particles know of (see ``outlook``). If so, it starts again from there, with
+all answers, and takes what weighs more. If that does not help, the posterior says that it is ``lost``.
 
 The proposal is fitted to the cloud that it moves, so there is a bias of order 1/N: posterior standard deviations come
 out some 3 % too small with N = 100 and a fifth too small with N = 20; with N = 1000 it is lost in the noise.
@@ -27,7 +27,7 @@ from explorer.engine.inference.likelihood import total_log_likelihood
 from explorer.engine.inference.posterior import Posterior
 from explorer.engine.inference.priors import LARGEST_SIGMA, SMALLEST_SIGMA
 from explorer.engine.inference.resampling import systematic
-from explorer.engine.inference.samplers.outlook import Outlook, next_look
+from explorer.engine.inference.samplers.outlook import Outlook, is_rare_look, next_look
 from explorer.engine.inference.samplers.protocol import (
     ROUNDING,
     ImpossibleAnswerError,
@@ -44,8 +44,9 @@ from explorer.engine.mechanisms.interval import Interval
 RESAMPLE_BELOW = 0.5
 #: A new start begins with so many particles at least,
 FRESH = 500
-#: and its result is taken if it weighs more than what was known by this factor, as a logarithm.
-CLEARLY = 1.0
+#: and its result is taken if it weighs more than what was known by this factor, as a logarithm. Where the same question
+#: is asked again, which tells nothing about other places, less is enough.
+CLEARLY, CLEARLY_REPEATED = 1.0, 0.5
 #: From this epsilon on, an answer that every particle takes for a lie is a surprise.
 _TELLING = 8.0
 #: Of so many particles a file's log-likelihood is computed again.
@@ -67,6 +68,7 @@ class MarginalState(NamedTuple):
     lost: bool = False
 
 
+@register
 class Marginal(Sampler):
     """Iterated batch importance sampling on the exact marginal likelihood."""
 
@@ -106,7 +108,8 @@ class Marginal(Sampler):
         else:
             state, info = self._rejuvenate(rng, state, history, gain)
         surprise = self.mechanism.epsilon >= _TELLING and gain.max() < self.mechanism.log_floor(interval) + 1
-        if surprise or len(history) == next_look(len(history) - 1):
+        now = len(history) == next_look(len(history) - 1) and (is_rare_look(len(history)) or history.repeats)
+        if surprise or now:
             state, info = self._look_around(rng, state, info)
         return state, info
 
@@ -178,7 +181,7 @@ class Marginal(Sampler):
         moved = temper(rng, points, even, values, evaluate, partial(self._narrowest, state.history))
         work = info.work + (moved.proposals + size) * len(state.history)
         log_evidence = moved.log_ratio if np.isnan(moved.log_mass) else moved.log_mass
-        if log_evidence > state.log_evidence + CLEARLY:
+        if log_evidence > state.log_evidence + (CLEARLY_REPEATED if state.history.repeats else CLEARLY):
             chosen = systematic(rng, np.full(size, 1 / size), self.particles)
             moved = moved._replace(points=moved.points[chosen], log_likelihood=moved.log_likelihood[chosen])
             state = self._settled(moved, log_evidence, state.history, lost=False)

@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from explorer.engine.inference.samplers.batch import BatchSampler
+from explorer.engine.inference.samplers.batch import BatchSampler, register_batch
 
 
+@register_batch
 class Metropolis(BatchSampler):
     """Random-walk Metropolis with the exact posterior of (mu, sigma) as its target."""
 

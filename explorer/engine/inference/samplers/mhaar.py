@@ -17,10 +17,11 @@ import numpy as np
 
 from explorer.engine.compute.arguments import whole
 from explorer.engine.compute.compiled import call, kernel, log_release
-from explorer.engine.inference.samplers.batch import BatchSampler
+from explorer.engine.inference.samplers.batch import BatchSampler, register_batch
 from explorer.engine.inference.samplers.protocol import known_release
 
 
+@register_batch
 class Mhaar(BatchSampler):
     """MHAAR with candidates refreshed on acceptance and on rejection."""
 

@@ -37,6 +37,8 @@ _BY_ANSWERS = np.array([-1.0, -0.5, 0.0, 0.5])
 _ROUNDS, _DIRECTIONS = 2, 12
 #: Logarithms of the factors by which a mass must exceed the evidence to be overlooked, probably and for certain.
 _PROBABLY, _CERTAINLY = 1.5, 3.0
+#: The first of these where the same question is asked again, so that only answers tell what was overlooked.
+_PROBABLY_REPEATED = 0.7
 #: If the best point falls short by more than this, as a logarithm, nobody climbs from it.
 _HOPELESS = 30.0
 #: What a new start draws from: the prior; points near the intervals with sigmas like their width or like the prior's;
@@ -47,9 +49,20 @@ _SPREAD, _ANSWERS_SPREAD = 2.0, 1.0
 
 
 def next_look(answers: int) -> int:
-    """After 4, 6, 8, 12, 16, 24, ... answers: the next of these. Together they cost as much as four at the end."""
-    doubled = 1 << max(answers, 2).bit_length()
-    return 3 * doubled // 4 if answers < 3 * doubled // 4 > 3 else doubled
+    """After 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, ..., 128 answers, and then 192, 256, 384, ...: the next of these.
+
+    Between two looks the evidence for what was overlooked must not grow too far: at first it grows fast.
+    """
+    if answers < 4:
+        return 4
+    octave = 1 << (answers.bit_length() - 1)
+    step = max(octave // 4 if octave < 128 else octave // 2, 1)
+    return octave + step * ((answers - octave) // step + 1)
+
+
+def is_rare_look(answers: int) -> bool:
+    """Whether it is one of 4, 6, 8, 12, 16, 24, ...: the others come only where the same question is asked again."""
+    return answers & (answers - 1) == 0 or (answers % 3 == 0 and (answers // 3) & (answers // 3 - 1) == 0)
 
 
 class Outlook:
@@ -87,7 +100,8 @@ class Outlook:
         """Whether the posterior around the best point found probably weighs more than this."""
         if log_evidence + _CERTAINLY - _HOPELESS < self._least < log_evidence + _CERTAINLY:
             self._climb()
-        return self.proves_more_than(log_evidence) or self._log_mass > log_evidence + _PROBABLY
+        probably = _PROBABLY_REPEATED if self._history.repeats else _PROBABLY
+        return self.proves_more_than(log_evidence) or self._log_mass > log_evidence + probably
 
     def proves_more_than(self, log_evidence: float) -> bool:
         """Whether the posterior around the best point found weighs far more than this, for certain."""

@@ -19,6 +19,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from explorer.engine.compute.arguments import whole
+from explorer.engine.compute.registry import Registry
 from explorer.engine.inference.history import History
 from explorer.engine.inference.posterior import Posterior
 from explorer.engine.inference.priors import LARGEST_SIGMA, SMALLEST_SIGMA, Prior
@@ -26,6 +27,9 @@ from explorer.engine.mechanisms import Mechanism
 from explorer.engine.mechanisms.interval import Interval
 from explorer.engine.population import Family
 
+SAMPLERS = Registry("sampler")
+#: The decorator that makes a sampler known everywhere.
+register = SAMPLERS.register
 #: What rounding may add up to in numbers that a file holds.
 ROUNDING = 1e-6
 

@@ -33,6 +33,7 @@ from explorer.engine.inference.samplers.protocol import (
     check_array,
     check_cloud,
     known_release,
+    register,
 )
 from explorer.engine.inference.weighting import reweight
 from explorer.engine.information import classical_information
@@ -56,6 +57,7 @@ class ResampleMoveState(NamedTuple):
     history: History
 
 
+@register
 class ResampleMove(Sampler):
     """Resample-move on the latent values (Gilks & Berzuini 2001), as the paper prints it."""
 

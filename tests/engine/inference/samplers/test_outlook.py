@@ -34,7 +34,9 @@ def test_the_example_of_a_truth_four_deviations_away():
 
 
 def test_when_it_looks_around():
-    assert [t for t in range(1, 100) if t == next_look(t - 1)] == [4, 6, 8, 12, 16, 24, 32, 48, 64, 96]
+    looks = [t for t in range(1, 600) if t == next_look(t - 1)]
+    assert looks[:13] == [4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32]
+    assert looks[13:] == [40, 48, 56, 64, 80, 96, 112, 128, 192, 256, 384, 512]
 
 
 @pytest.mark.parametrize("seed", [4, 8, 10, 45])
@@ -96,7 +98,8 @@ def test_who_is_lost_says_so(monkeypatch, tmp_path):
     """If a new start finds nothing better, the posterior cannot be trusted, and everything says so."""
     from explorer.engine.inference.samplers import marginal
 
-    monkeypatch.setattr(marginal, "CLEARLY", np.inf)  # no new start is good enough
+    for name in ("CLEARLY", "CLEARLY_REPEATED"):
+        monkeypatch.setattr(marginal, name, np.inf)  # no new start is good enough
     trace = ex.simulate(mu=400, sigma=5, n=64, epsilon=10, policy="fixed", seed=3)
     assert trace.lost[-1]
     trace.save(tmp_path / "trace.npz")
@@ -108,3 +111,14 @@ def test_who_is_lost_says_so(monkeypatch, tmp_path):
     assert "lost" in repr(estimator.posterior)
     estimator.save(tmp_path / "estimator.npz")
     assert ex.OnlineEstimator.load(tmp_path / "estimator.npz").posterior.lost
+
+
+@pytest.mark.parametrize(
+    ("seed", "mechanism", "particles"),
+    [(615, "laplace", 100), (230, "laplace", 100), (566, "randomized_response", 1000)],
+)
+def test_what_grows_between_two_looks_is_found(seed, mechanism, particles):
+    """The same question again and again: the evidence for what was overlooked grows until somebody looks."""
+    run = found(seed, mechanism=mechanism, particles=particles)
+    assert abs(run.evidence_error) < 1
+    assert abs(run.mean_error) < 1
