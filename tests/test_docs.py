@@ -81,7 +81,7 @@ def test_a_command_that_is_not_run_here_is_one_that_there_is(page, line):
     elif program == "python":
         assert arguments[0].startswith("-m") or (ROOT / arguments[0]).exists(), f"{page}: {line}"
     else:
-        known = {"test", "bench", "pip", "pytest", "conda", "jupyter", "panel", "mkdocs", "ruff", "dask"}
+        known = {"test", "bench", "pip", "pytest", "conda", "jupyter", "panel", "mkdocs", "ruff", "dask", "export"}
         assert program in known, f"{page}: {line}"
 
 

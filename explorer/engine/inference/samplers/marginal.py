@@ -35,6 +35,7 @@ from explorer.engine.inference.samplers.protocol import (
     Sampler,
     check_array,
     check_cloud,
+    register,
 )
 from explorer.engine.inference.samplers.tempering import Moved, Values, temper
 from explorer.engine.inference.weighting import reweight
