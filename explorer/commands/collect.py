@@ -97,16 +97,20 @@ def run(options: argparse.Namespace) -> int:
     if options.column is None and len(file.columns) > 1:
         raise ValueError(f"--column must be one of {', '.join(map(repr, file.columns))}")
     column = file.read(options.column or file.columns[0])
+    notes, counts = file.notes, {"rows": column.values.size, "missing": column.missing}
     opened = ex.open_estimate(column.values, estimator.family)._asdict() if options.public else None
-    rows, why = _asked(options, column, estimator)
+    collection, name = _collection(options, column, estimator), column.name
+    del file, column  # from here on there are only people who wait to be asked
+    why = _go_on(collection)
+    rows = collection.rows
     if not rows:
         return _stopped(why, options)
-    found = _found(options, column, estimator.mechanism, rows, estimator.posterior.lost) | {"without_privacy": opened}
+    found = counts | _found(options, estimator, rows) | {"without_privacy": opened}
     if options.json:
         print_json(found)
     else:
-        print(f"{estimator.mechanism!r}, {estimator.family!r} population, column {column.name!r}")
-        print(*(f"{note}." for note in file.notes), sep="\n", end="\n" if file.notes else "")
+        print(f"{estimator.mechanism!r}, {estimator.family!r} population, column {name!r}")
+        print(*(f"{note}." for note in notes), sep="\n", end="\n" if notes else "")
         _print_found(found, rows)
         if found["lost"]:
             print("These estimates cannot be trusted: other parameters explain the answers far better.")
@@ -125,26 +129,22 @@ def _opened(options: argparse.Namespace):
         raise ValueError(f"{error}, --first-row names or --first-row person") from None
 
 
-def _asked(options: argparse.Namespace, column, estimator) -> tuple[list[Row], int | str | None]:
-    """Let people answer: all rows, and what ended it before everybody had answered (a signal or a sentence)."""
-    import explorer as ex
+def _collection(options: argparse.Namespace, column, estimator):
+    """The collection, whose file is open; nobody has been asked yet."""
+    from explorer.engine.run.recorded_collection import RecordedCollection, try_release
 
-    _try_release(estimator)
+    try:
+        try_release(estimator)
+    except ImportError as error:
+        raise ValueError(str(error)) from None
     settings = {name: getattr(options, name) for name in _KEPT} | {"rows": column.values.size, "column": column.name}
     settings["input"] = _input(options.file)
     if options.resume:
         out, rows, kept = AnswerFile.resume(options.out, settings)
-        _replay(estimator, out, rows)
     else:
         kept = settings | {"order": secrets.randbits(128)}
         out, rows = AnswerFile.create(options.out, kept, options.force) if options.out else None, []
-    collection = ex.Collection(column.values, estimator, options.most, order=kept["order"], answered=len(rows))
-    with _signals() as seen:
-        why = _go_on(collection, out, rows, seen)
-    if out is not None:
-        # A sentence is an error: what is known after the last answer may not be in the file.
-        out.close(finished=len(rows) == collection.people and not isinstance(why, str))
-    return rows, why
+    return RecordedCollection(column.values, estimator, options.most, out=out, rows=rows, order=kept["order"])
 
 
 def _input(file: str) -> str | None:
@@ -159,57 +159,27 @@ def _input(file: str) -> str | None:
     return f"of {about.st_size} bytes, changed {changed} + {about.st_mtime_ns % 10**9} ns"
 
 
-def _try_release(estimator) -> None:
-    """Of nobody's value: what cannot work fails now, before anybody is asked."""
-    from explorer.engine.privacy.secure import secure
-
-    interval = estimator.interval
-    try:
-        estimator.mechanism.release(interval.midpoint, interval, secure)
-    except ImportError as error:
-        raise ValueError(str(error)) from None
-
-
-def _replay(estimator, out: AnswerFile, rows: list[Row]) -> None:
-    """Tell the estimator what was answered before."""
-    for at, row in enumerate(rows):
-        try:
-            estimator.observe(row.y, (row.left, row.right))
-        except ValueError:
-            raise ValueError(f"{out.path} is damaged in line {at + 2}") from None
-        if not row.known:  # it was cut off after the answer
-            rows[at] = row._replace(known=_known(estimator))
-            out.known(rows[at].known)
-
-
-def _known(estimator) -> tuple[float, ...]:
-    return tuple(estimator.posterior.quantiles(LEVELS).ravel().tolist())
-
-
-def _go_on(collection, out: AnswerFile | None, rows: list[Row], seen: list[int]) -> int | str | None:
-    """Ask until everybody has answered or something ends it, which is returned; ``rows`` grows."""
+def _go_on(collection) -> int | str | None:
+    """Ask until everybody has answered or something ends it, a signal or a sentence, which is returned."""
     from tqdm import tqdm
 
-    estimator = collection.estimator
-    bar = tqdm(total=collection.people, initial=len(rows), delay=1, disable=not sys.stderr.isatty(), leave=False)
-    with bar:
-        while len(rows) < collection.people and not seen:
-            t, y, interval = collection.ask()
+    out, people = collection.out, collection.people
+    begun = {"total": people, "initial": len(collection.rows)}
+    with _signals() as seen, tqdm(**begun, delay=1, disable=not sys.stderr.isatty(), leave=False) as bar:
+        why = None
+        while len(collection.rows) < people and not (seen or why):
             try:
-                if out is not None:
-                    out.answer(t, *interval, y)
-                estimator.observe(y, interval)
-                known = _known(estimator)
-                rows.append(Row(t, *interval, y, known))
-                if out is not None:
-                    out.known(known)
+                next(collection)
+                bar.update()
             except OSError as error:
                 # An answer that is not in the file was shown to nobody: who gave it has given nothing away yet.
-                return f"{out.path} cannot be written: {error.strerror}"
+                why = f"{out.path} cannot be written: {error.strerror}"
             except ValueError as error:
-                return str(error)
-            bar.update()
-    return seen[0] if seen else None
+                why = str(error)
+    if out is not None:
+        # A sentence is an error: what is known after the last answer may not be in the file.
+        out.close(finished=len(collection.rows) == people and why is None)
+    return why or (seen[0] if seen else None)
 
 
 @contextmanager
@@ -239,22 +209,20 @@ def _stopped(why: int | str | None, options: argparse.Namespace) -> int:
     return 128 + why if isinstance(why, int) else 1
 
 
-def _found(options: argparse.Namespace, column, mechanism, rows: list[Row], lost: bool) -> dict:
+def _found(options: argparse.Namespace, estimator, rows: list[Row]) -> dict:
     from explorer.engine.run.collection import people_needed
 
-    last = rows[-1].known
+    mechanism, last = estimator.mechanism, rows[-1].known
     widths = [row.known[4] - row.known[0] for row in rows]
     return {
         "people": len(rows),
-        "rows": column.values.size,
-        "missing": column.missing,
         "epsilon": mechanism.epsilon,
         "delta": mechanism.delta,
         "mu": dict(zip(map(str, LEVELS), last[::2], strict=True)),
         "sigma": dict(zip(map(str, LEVELS), last[1::2], strict=True)),
         "width": options.width,
         "people_needed": None if options.width is None else people_needed(widths, options.width),
-        "lost": lost,
+        "lost": estimator.posterior.lost,
     }
 
 

@@ -18,10 +18,11 @@ import param
 
 from explorer.engine.compute.threads import stop_if_asked
 from explorer.engine.inference.priors import SemiConjugatePrior
-from explorer.engine.privacy.secure import secure
-from explorer.engine.run.collection import LEVELS, Collection, people_needed
+from explorer.engine.run.collection import people_needed
 from explorer.engine.run.estimator import OnlineEstimator
 from explorer.engine.run.open_estimate import OpenEstimate, open_estimate
+from explorer.engine.run.recorded_collection import RecordedCollection, try_release
+from explorer.io.answer_file import LEVELS
 from explorer.io.data_file import DataFile, UnclearFirstRowError
 from explorer.models.computation import Computation
 from explorer.models.limits import check_work, largest_upload
@@ -208,23 +209,22 @@ class DataCollection(Computation):
 
     def _results(self, file: DataFile, estimator: OnlineEstimator, public: bool, settings: dict):
         column = file.read(settings["column"])
-        interval = estimator.interval
-        estimator.mechanism.release(interval.midpoint, interval, secure)  # of nobody: fails now, if it has to
+        try_release(estimator)
         if self._file is file:
             self._file = None  # from here on there are only people who wait to be asked
         del file
         rows, missing = column.values.size, column.missing
         opened = open_estimate(column.values, estimator.family) if public else None
-        collection = Collection(column.values, estimator, settings["most"])
+        collection = RecordedCollection(column.values, estimator, settings["most"])
         del column
-        found, last = [], time.monotonic()
+        last = time.monotonic()
 
         def collected(finished: bool) -> Collected:
-            y, left, right, quantiles = (np.array(column) for column in zip(*found, strict=True))
+            _, left, right, y, known = (np.array(column) for column in zip(*collection.rows, strict=True))
+            quantiles = known.reshape(-1, len(LEVELS), 2)
             return Collected(y, left, right, quantiles, collection.people, rows, missing, finished, opened, settings)
 
         for answered in collection:
-            found.append((answered.y, *answered.interval, answered.posterior.quantiles(LEVELS)))
             stop_if_asked()
             if self._cancelled.is_set():
                 break

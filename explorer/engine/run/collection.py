@@ -3,7 +3,7 @@
     >>> from explorer.engine.run.estimator import OnlineEstimator
     >>> from explorer.engine.inference.priors import SemiConjugatePrior
     >>> prior = SemiConjugatePrior.expecting(0, 100)
-    >>> estimator = OnlineEstimator(1.0, "randomized_response", prior=prior, particles=50)
+    >>> estimator = OnlineEstimator(1.0, mechanism="randomized_response", prior=prior, particles=50)
     >>> collection = Collection([40.0, 50.0, 60.0], estimator)
     >>> len([step.y for step in collection]), collection.people
     (3, 3)
@@ -26,9 +26,6 @@ from explorer.engine.inference.samplers import Posterior
 from explorer.engine.mechanisms.interval import Interval
 from explorer.engine.privacy.secure import secure
 from explorer.engine.run.estimator import OnlineEstimator
-
-#: The levels of the median and of the 95 % credible interval.
-LEVELS = (0.025, 0.5, 0.975)
 
 
 class Answered(NamedTuple):
