@@ -24,21 +24,21 @@ SUBJECTS: tuple[tuple[str, str, str], ...] = (
         "information",
         "Information",
         "log_likelihood log_likelihood_gradient fisher_information classical_information score_surface Surface "
-        "score_function SCORES best_interval BestInterval NoBestIntervalError best_cells BestCells best_ldp LdpBest "
+        "score_function SCORES best_interval BestInterval NoBestIntervalError best_ldp LdpBest "
         "monte_carlo_information MonteCarloInformation",
     ),
     (
         "estimation",
         "Estimation",
         "OnlineEstimator Posterior Prior SemiConjugatePrior IndependentPrior Policy Fixed Oracle POLICIES Sampler "
-        "SAMPLERS Info History ImpossibleAnswerError batch_posterior BATCH_SAMPLERS compare_families",
+        "SAMPLERS Info History ImpossibleAnswerError batch_posterior BATCH_SAMPLERS",
     ),
     ("simulation", "Simulation and studies", "simulate iter_simulation Step Trace study summary"),
     ("privacy", "Privacy", "audit audit_run adaptive_run AuditReport"),
     (
         "collecting",
         "Planning and collecting",
-        "plan Option DataFile Column Collection Answered Survey open_estimate OpenEstimate",
+        "plan Option DataFile Column Collection Answered open_estimate OpenEstimate",
     ),
     ("views", "Views", "LiveRun FisherMap MechanismView Compare Planner YourData"),
 )

@@ -1,4 +1,4 @@
-"""Files of one's own that add mechanisms, families, policies or tabs, for the command line and for the server.
+"""Files of one's own that add mechanisms, families, samplers, policies or tabs to the command line and the server.
 
 ``EXPLORER_EXTENSIONS`` names Python files, separated as in ``PATH``. Each is run once in every process that works: the
 command, the server, and the processes of a study. In Python, import such a file before you use what it registers::

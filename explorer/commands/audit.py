@@ -21,12 +21,16 @@ def add(commands) -> None:
     add("--delta", type=float, metavar="D", help="delta of the gaussian mechanism (1e-5)")
     add("--interval", type=float, nargs=2, default=(-1, 1), metavar=("L", "R"), help="what is asked for (-1 1)")
     add("--trials", type=int, default=20_000, metavar="K", help="answers for each value (20000; at most 10000000)")
-    add("--confidence", type=float, default=0.999, metavar="C", help="of the lower bound (0.999)")
-    add("--as-coded", action="store_true", help="the laplace noise of the author's code: a scale taken for a deviation")
-    add("--seed", type=int, metavar="K", help="of all random numbers")
     add(
-        "--json", action="store_true", help="print exact numbers as JSON; what JSON cannot write is text, such as 'inf'"
+        "--confidence",
+        type=float,
+        default=0.999,
+        metavar="C",
+        help="confidence level of the lower bound (default 0.999)",
     )
+    add("--as-coded", action="store_true", help="the published code's Laplace noise, too small by a factor of √2")
+    add("--seed", type=int, metavar="K", help="random seed")
+    add("--json", action="store_true", help="print exact numbers as JSON; NaN and infinities are strings")
     audit.set_defaults(run=run)
 
 

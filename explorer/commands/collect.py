@@ -39,7 +39,7 @@ def add(commands) -> None:
         "--first-row",
         default="auto",
         choices=("auto", "names", "person"),
-        help="of a CSV file: names of columns, or a person's already (auto: as it looks)",
+        help="whether the first row of a CSV file holds column names or a person's data (auto: detect)",
     )
     add("--epsilon", type=float, required=True, metavar="E", help="privacy level of each answer")
     add("--mechanism", default="laplace", metavar="NAME", help=Listed("MECHANISMS", "laplace"))
@@ -54,7 +54,13 @@ def add(commands) -> None:
         metavar=("LOW", "HIGH"),
         help="a rough guess, made without the data: most values lie between these",
     )
-    add("--most", type=int, default=10_000, metavar="K", help="ask so many people at most, drawn at random (10000)")
+    add(
+        "--most",
+        type=int,
+        default=10_000,
+        metavar="K",
+        help="maximum number of people to ask, drawn at random (default 10000)",
+    )
     add("--particles", type=int, default=1000, metavar="N", help="particles of the sampler (1000)")
     add("--score", default="mu", metavar="NAME", help=Listed("SCORES", "mu", "what intervals maximise: "))
     add("--width", type=float, metavar="W", help="say how many people a 95 percent interval of mu this narrow took")

@@ -26,7 +26,7 @@ class Listed(str):
 
 def add_work(parser: argparse.ArgumentParser) -> None:
     """What all that takes long has in common."""
-    parser.add_argument("--seed", type=int, default=1, metavar="K", help="of all random numbers (1)")
+    parser.add_argument("--seed", type=int, default=1, metavar="K", help="random seed (default 1)")
     parser.add_argument("--workers", type=int, metavar="K", help="processes (as many as cores)")
     parser.add_argument(
         "--scheduler", metavar="ADDRESS", help="of a Dask cluster to work on, such as tcp://10.0.0.1:8786"

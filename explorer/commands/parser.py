@@ -54,9 +54,8 @@ def build_parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="explorer",
         description="Adaptive, differentially private online estimation: see it, use it, teach it.",
-        epilog="With --json, a number that there is not is null, and one that is infinite is the text "
-        '"Infinity" or "-Infinity". Exit codes: 0 all is well, 1 something failed or was refuted, 2 a mistake in what '
-        "was asked, 130 interrupted.",
+        epilog='With --json, missing numbers are null, and infinite ones are the strings "Infinity" and "-Infinity". '
+        "Exit codes: 0 success, 1 a run failed or a claim was refuted, 2 invalid arguments, 130 interrupted.",
     )
     parser.add_argument("--version", action=_Version)
     parser.set_defaults(run=None)

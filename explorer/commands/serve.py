@@ -27,7 +27,7 @@ def add(commands) -> None:
         "--num-procs", type=int, default=1, metavar="K", help="processes that share the port (default 1)"
     )
     serve.add_argument(
-        "--computations", type=int, metavar="K", help="so many run at once, others wait (default: cores + 4)"
+        "--computations", type=int, metavar="K", help="maximum number of simultaneous computations (default: cores + 4)"
     )
     serve.add_argument("--max-upload", type=int, metavar="MB", help="largest file of Your data (default 20)")
     serve.add_argument(

@@ -61,7 +61,7 @@ def add(commands) -> None:
         metavar=("MEAN", "VAR", "SHAPE", "SCALE"),
         help="mu ~ N(MEAN, VAR), sigma^2 ~ IG(SHAPE, SCALE) (default 0 1e4 1 1)",
     )
-    add("--seed", type=int, metavar="K", help="of all random numbers: the same seed gives the same run")
+    add("--seed", type=int, metavar="K", help="random seed: the same seed gives the same run")
     add("--keep", type=int, metavar="K", help="keep the particles of every K-th step in --out (default 20)")
     add("--out", metavar="FILE", help="write the whole trace to FILE, .npz")
     add("--force", action="store_true", help="replace the file of --out if there is one")
@@ -100,7 +100,8 @@ def run(options: argparse.Namespace) -> int:
     shown = [t for t in SHOWN if t < len(trace)] + [len(trace)]
     rows = [_trace_row(trace, t) for t in shown]
     if trace.lost[-1]:
-        print("explorer simulate: lost, as other parameters explain the answers far better", file=sys.stderr)
+        told = "the sampler is lost, as other parameters explain the answers far better: do not trust the estimates"
+        print(f"explorer simulate: {told}", file=sys.stderr)
     if options.json:
         print_json({"settings": trace.settings, "seconds": float(trace.seconds.sum()), "steps": rows})
         return 0

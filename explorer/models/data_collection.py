@@ -89,9 +89,9 @@ class DataCollection(Computation):
 
     header = param.Selector(
         default="auto",
-        objects={"as it looks": "auto", "holds names": "yes", "is a person’s": "no"},
+        objects={"detect": "auto", "column names": "yes", "a person’s data": "no"},
         label="The first row",
-        doc="Of a CSV file that is chosen next: whether its first row holds names, or is already somebody's.",
+        doc="Whether the first row of the next CSV file holds column names or already a person's data.",
     )
     columns = param.List([], item_type=str, doc="The columns of the file that is held; none without a file.")
     file_name = param.String("", doc="The name of the file that is held.")

@@ -55,7 +55,7 @@ class Planning(Computation):
     )
     given = param.Selector(
         default="epsilon",
-        objects={"ε: how many people?": "epsilon", "n: how little ε?": "n"},
+        objects={"I know ε: plan n": "epsilon", "I know n: plan ε": "n"},
         label="Given",
         doc="What is decided already; the other one is planned.",
     )

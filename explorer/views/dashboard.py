@@ -123,4 +123,4 @@ class Dashboard(param.Parameterized):
 def _notice(problems: list[str]) -> str:
     # The alert renders HTML, and whoever made the address chose these words.
     words = html.escape("; ".join(problems))
-    return f"Not everything in the address could be used, the defaults stand there: {words}."
+    return f"Some settings in the address were ignored, and their defaults are used: {words}."

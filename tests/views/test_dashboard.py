@@ -231,7 +231,7 @@ def test_an_audit_on_the_page(visit):
 def test_a_plan_for_people_and_for_epsilon(visit):
     page = visit("?tab=plan&sigma=3&epsilon=2")
     wait_for(page, r"at ε = 2: randomized_response needs 2,438 people; without privacy 900 would do")
-    choose(page, "Given", "n: how little ε?")
+    choose(page, "Given", "I know n: plan ε")
     wait_for(page, r"with 3,000 people: .* needs only ε = 1\.")
     wait_for_address(page, "given=n")
     type_into(page, "Wanted standard error of μ", "0.01")
@@ -275,7 +275,7 @@ def test_what_an_address_cannot_mean_is_told_and_left_out(visit):
         "?epsilon=99&mu=nan&n=1.5&nonsense=1&mechanism=%3Cscript%3E&interval=2,1&tab=elsewhere&manual=perhaps&sigma=2"
     )
     wait_for(page, "After 1000 answers")
-    notice = page.get_by_text(re.compile("Not everything in the address could be used")).first.inner_text()
+    notice = page.get_by_text(re.compile("Some settings in the address were ignored")).first.inner_text()
     for told in (
         "epsilon cannot be '99'",
         "mu cannot be 'nan'",

@@ -43,5 +43,7 @@ def test_they_are_on_the_page(browser, serving, tmp_path, monkeypatch):
         page.keyboard.press("Escape")
         page.get_by_role("combobox", name="Population").click()
         page.get_by_role("menuitem", name="secant", exact=True).wait_for()
+        page.goto(address + "?tab=mechanism&mechanism=tenths&epsilon=2")
+        wait_for(page, r"^Asked for \[.*For these two neighbours")
         context.close()
         findings.check(address)

@@ -58,15 +58,18 @@ class LaplaceMechanism(AdditiveMechanism):
         return math.log(rate) - math.log(2.0) - abs(rate * (y - min(max(x, left), right)))
 
     def stretches(self, family):
+        return type(self) is LaplaceMechanism and self._has_closed_form(family)  # a subclass may add other noise
+
+    def _has_closed_form(self, family) -> bool:
         return family.normal and self.epsilon <= PRODUCTS_UP_TO
 
     def total(self, family, y, left, right, mu, sigma):
-        if self.stretches(family):
+        if self._has_closed_form(family):
             return normal_laplace_total(y, left, right, mu, sigma, self.epsilon)
         return super().total(family, y, left, right, mu, sigma)
 
     def block(self, family):
-        return 250_000 if self.stretches(family) else super().block(family)
+        return 250_000 if self._has_closed_form(family) else super().block(family)
 
     def information(self, family, a, b, rough=False):
         return _information(*family.code, self.epsilon, a, b)

@@ -103,7 +103,7 @@ class Mechanism:
 
     @property
     def key(self) -> tuple:
-        """What tells this mechanism from others, for caches: its class and all that it holds."""
+        """Hashable identity, used as a cache key: the class and everything the mechanism holds."""
         held = sorted(vars(self).items())
         # What is computed on first use tells nothing more.
         given = ((name, value) for name, value in held if not _is_cached(getattr(type(self), name, None)))
@@ -190,9 +190,9 @@ class Mechanism:
         return np.empty((np.size(y), 0))
 
     def log_floor(self, interval: Interval) -> float:
-        """The log-density of every answer under all values that it does not speak for; -inf if there is no such floor.
+        """Log of the smallest density of an answer over all values; -inf if there is none.
 
-        Where all parameters of a sampler are on it, they have nothing to go by.
+        Particles that are all at this floor carry no information.
         """
         return -math.inf
 
@@ -226,7 +226,7 @@ class Mechanism:
         return self.epsilon
 
     def turns(self, y: float, interval: Interval) -> tuple[float, float, float]:
-        """Where in mu the likelihood of an answer turns for the smallest sigmas, from and to, and on which scale."""
+        """(low, high, scale): the range of mu in which the likelihood of ``y`` varies as sigma → 0, and its scale."""
         return *interval, interval.width / 10
 
     def spread(self, width):
@@ -252,7 +252,7 @@ class Mechanism:
         return by_quadrature.total(family, self, y, left, right, mu, sigma)
 
     def stretches(self, family: Family) -> bool:
-        """Whether simulations of this population take many answers in one compiled go (``run/stretch.py``)."""
+        """Whether simulations take many answers in one compiled go: ``run/stretch.py`` knows Laplace noise alone."""
         return False
 
     def block(self, family: Family) -> int:

@@ -4,7 +4,7 @@ from explorer.engine.compute.arguments import finite, one_of, positive
 from explorer.engine.information import Score, best_interval
 from explorer.engine.mechanisms import Interval, Mechanism, mechanism as find_mechanism
 from explorer.engine.policy.fixed import Fixed, Oracle
-from explorer.engine.policy.placed import PlugIn, Thompson
+from explorer.engine.policy.placed import PlacedPolicy, PlugIn, Thompson
 from explorer.engine.policy.policy import POLICIES, Policy, placed, register
 from explorer.engine.policy.pseudo_bayesian import PseudoBayesian
 from explorer.engine.population import Family, family as find_family
@@ -47,6 +47,9 @@ def policy(
         return Fixed(interval)
     if name == "oracle" and truth is None:
         raise ValueError("policy 'oracle' needs the true parameters, which only a simulation knows")
+    cls = POLICIES[name]
+    if not issubclass(cls, PlacedPolicy | Oracle):  # one of your own, which knows for itself
+        return cls()
     if best is None:
         best = best_interval(mechanism.epsilon, family=family, mechanism=mechanism, score=score)[:2]
     if name == "oracle":
@@ -54,7 +57,7 @@ def policy(
         return Oracle(placed(Interval.of(best), finite("mu", mu), positive("sigma", sigma)))
     if name == "pseudo_bayesian":
         return PseudoBayesian(best, family, mechanism, score)
-    return POLICIES[name](best)
+    return cls(best)
 
 
 def described_policy(description: dict, family: Family, mechanism: Mechanism, score: Score) -> Policy | None:

@@ -26,7 +26,7 @@ NARROW, NARROWEST = 1e-12, 1e-100
 
 
 class Policy:
-    """Base class: a subclass gives ``choose``."""
+    """Base class: a subclass gives ``choose``. One that is registered is made without arguments."""
 
     name: ClassVar[str]
 

@@ -64,7 +64,7 @@ class Family:
 
     @property
     def key(self) -> tuple:
-        """What tells this family from others, for caches."""
+        """Hashable identity, used as a cache key."""
         return type(self), self.shape, self.norm
 
     @property

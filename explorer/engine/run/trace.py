@@ -187,7 +187,7 @@ def _spelled(name: str, value) -> str:
         own = dict(value)
         return f"{_MADE_BY[name]}({own.pop('name')!r}{', ' if own else ''}{_arguments(own)})"
     if (isinstance(value, dict) and name != "sampler_options") or (isinstance(value, str) and value.startswith("<")):
-        raise ValueError(f"the {name} of this run cannot be told in words and numbers")
+        raise ValueError(f"the {name} of this run cannot be serialised")
     return repr(tuple(value) if isinstance(value, list) else value)
 
 

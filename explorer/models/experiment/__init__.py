@@ -7,6 +7,7 @@
 
 import param
 
+from explorer.engine.inference.samplers import SAMPLERS
 from explorer.engine.mechanisms import MECHANISMS
 from explorer.engine.population import FAMILIES
 from explorer.models.experiment.population import PopulationSettings
@@ -28,7 +29,9 @@ class Experiment(PrivacySettings, PopulationSettings, TruncationSettings, Sampli
 
     def __init__(self, **params):
         # What was registered since this module was loaded can be chosen too.
-        type(self).param.mechanism.objects, type(self).param.family.objects = list(MECHANISMS), list(FAMILIES)
+        kinds = {"mechanism": MECHANISMS, "family": FAMILIES, "sampler": SAMPLERS}
+        for name, registry in kinds.items():
+            type(self).param[name].objects = list(registry)
         super().__init__(**params)
 
     @staticmethod

@@ -36,10 +36,10 @@ class SamplingSettings(param.Parameterized):
         bounds=(0, 10**9),
         softbounds=(0, 50),
         label="Seed",
-        doc="Of all random numbers: the same seed gives the same run, and close settings give close runs.",
+        doc="Random seed: the same seed gives the same run, and close settings give close runs.",
     )
     compare = param.Boolean(
         True,
-        label="Beside fixed ±10σ",
+        label="Compare with fixed ±10σ",
         doc="Also run the paper's non-adaptive method, which asks everybody for [μ − 10σ, μ + 10σ].",
     )

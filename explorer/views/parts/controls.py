@@ -4,6 +4,7 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 
+from explorer.engine.inference.samplers import SAMPLERS
 from explorer.engine.mechanisms import MECHANISMS
 from explorer.engine.population import FAMILIES
 from explorer.views.parts.panel_workarounds import Immediate
@@ -65,7 +66,7 @@ def _only_if() -> dict[str, tuple[str, tuple]]:
         "delta": ("mechanism", tuple(MECHANISMS.taking("delta"))),
         "df": ("family", tuple(FAMILIES.taking("df"))),
         "interval": ("manual", (True,)),
-        "particles": ("sampler", ("marginal", "resample_move")),
+        "particles": ("sampler", tuple(name for name, cls in SAMPLERS.items() if cls.has_particles)),
     }
 
 

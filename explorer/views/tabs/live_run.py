@@ -37,7 +37,7 @@ _LEGEND = legend(
     (PURPLE, "━", "posterior mean"),
     (VERMILLION, "╍", "truth"),
 )
-#: Curves are drawn with so many points at most.
+#: Maximum number of points per curve.
 _MOST_POINTS = 800
 
 
@@ -130,7 +130,7 @@ class LiveRun(ComputedTab):
             plot.blank = run is None
             what = "adaptive" if kind == "adaptive" else "fixed μ ± 10σ"
             if run is None:
-                what += ": next …" if waiting else ": off"
+                what += ": computing …" if waiting else ": off"
             elif runs.preview:
                 size = run.trace.weights.shape[1]
                 what += f" (preview with {size} particles)" if size < runs.settings["particles"] else ""
@@ -179,7 +179,7 @@ class LiveRun(ComputedTab):
         }
         for share, lines in zip(SHARES, picture.contours, strict=True):
             layers[f"{share:g}"] = {"xs": [line[:, 0] for line in lines], "ys": [line[:, 1] for line in lines]}
-        words = "exact posterior: 50 % and 95 %" if picture.exact else "contours: next …"
+        words = "exact posterior: 50 % and 95 %" if picture.exact else "contours: computing …"
         self._joint.paint(layers, x=mu, y=sigma, title=f"(μ, σ) after t = {picture.t}; {words}")
         repaint(self._joint)
 

@@ -26,6 +26,9 @@ _AUDIT = (
     "the largest log-ratio of the densities is also computed exactly. Asked for is [μ − σ, μ + σ]."
 )
 
+#: Half the width of a bar, and the room beside the outer ones, in units of the distance between two answers.
+_BAR, _GAP = 0.15, 0.5
+
 
 class MechanismView(ComputedTab):
     """Density of an answer, what two neighbours look like, and the privacy loss with its bound.
@@ -98,8 +101,9 @@ class MechanismView(ComputedTab):
 
     def _show(self, picture: MechanismPicture) -> None:
         y, (left, right) = picture.y, picture.interval
-        spread = (-2.0, 2.0) if picture.discrete else (float(y[0]), float(y[-1]))
-        places = (-1.0, 1.0) if picture.discrete else (left, right)
+        spread, places = (float(y[0]), float(y[-1])), (left, right)
+        if picture.discrete:  # bars, of which the first and the last stand where the clipped people would
+            spread, places = (float(y[0]) - _GAP * _step(y), float(y[-1]) + _GAP * _step(y)), spread
         atoms = np.array(picture.atoms)
         top = 1.12 * float(picture.density.max())
         what = "probability" if picture.discrete else "density"
@@ -140,12 +144,18 @@ class MechanismView(ComputedTab):
 
 
 def _stairs(picture: MechanismPicture, values: np.ndarray, x: str, y: str) -> dict:
-    """A curve; for the two answers of randomised response, two bars drawn as one."""
+    """A curve; for a few answers, a bar for each, drawn as one line."""
     if not picture.discrete:
         return {x: picture.y, y: values}
-    edges = np.array([-1.3, -1.3, -0.7, -0.7, 0.7, 0.7, 1.3, 1.3])
-    first, second = values
-    return {x: edges, y: np.array([0, first, first, 0, 0, second, second, 0])}
+    half = _BAR * _step(picture.y)
+    edges = picture.y[:, None] + half * np.array([-1, -1, 1, 1])
+    heights = values[:, None] * np.array([0, 1, 1, 0])
+    return {x: edges.ravel(), y: heights.ravel()}
+
+
+def _step(answers: np.ndarray) -> float:
+    """The distance between two answers."""
+    return float(np.diff(np.sort(answers)).min()) if answers.size > 1 else 1.0
 
 
 def _sentence(picture: MechanismPicture) -> str:
@@ -154,7 +164,7 @@ def _sentence(picture: MechanismPicture) -> str:
     odds = f"seeing y changes the odds between them by a factor of at most {np.exp(largest):.3g}"
     if not MECHANISMS[picture.settings["mechanism"]].pure:
         return (
-            f"Asked for [{left:.4g}, {right:.4g}]. The gaussian mechanism may exceed ε = {picture.epsilon:g} "
+            f"Asked for [{left:.4g}, {right:.4g}]. This mechanism may exceed ε = {picture.epsilon:g} "
             f"with probability δ = {picture.settings['delta']:g}."
         )
     promise = f"ε = {picture.epsilon:g} promises {np.exp(picture.epsilon):.3g} for any two values"

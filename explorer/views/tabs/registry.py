@@ -16,10 +16,12 @@ _REGISTERED: dict[str, type[Tab]] = {}
 
 
 def register(tab: type[Tab]) -> type[Tab]:
-    """Add a tab to the page; raises ValueError if another class has its id."""
-    known = _REGISTERED.setdefault(tab.id, tab)
-    if known is not tab:
+    """Add a tab to the page. Raises ValueError if another class has its id."""
+    known = _REGISTERED.get(tab.id, tab)
+    # The same class again, from a notebook cell that runs twice, replaces itself.
+    if (known.__module__, known.__qualname__) != (tab.__module__, tab.__qualname__):
         raise ValueError(f"there is already a tab {tab.id!r}: {known.__qualname__}")
+    _REGISTERED[tab.id] = tab
     return tab
 
 

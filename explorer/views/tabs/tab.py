@@ -19,7 +19,9 @@ class Tab(pn.viewable.Viewer):
     It works on the page and on its own, as the last line of a notebook cell.
     """
 
-    model = param.ClassSelector(class_=param.Parameterized, doc="The Param object to script against.")
+    model = param.ClassSelector(
+        class_=param.Parameterized, doc="The model that this tab shows; change its parameters from Python."
+    )
     active = param.Boolean(True, doc="Whether somebody looks: a hidden tab does not compute.")
 
     #: What the address calls the tab, and what the page calls it.
@@ -70,7 +72,9 @@ class Tab(pn.viewable.Viewer):
 class ComputedTab(Tab):
     """A tab that shows the results of a ``Computation``; a subclass also implements ``_show``."""
 
-    model = param.ClassSelector(class_=Computation, doc="The Param object to script against.")
+    model = param.ClassSelector(
+        class_=Computation, doc="The model that this tab shows; change its parameters from Python."
+    )
 
     def __init__(self, **params):
         self._stale = True

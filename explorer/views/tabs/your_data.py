@@ -44,7 +44,7 @@ _LEGEND = legend(
 )
 #: So many seconds after the page has been laid out, all its widgets are drawn.
 _SETTLING = 2.0
-#: Curves are drawn with so many points at most.
+#: Maximum number of points per curve.
 _MOST_POINTS = 1500
 
 

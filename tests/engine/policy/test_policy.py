@@ -114,3 +114,20 @@ def test_every_policy_makes_a_run(name):
         assert abs(trace.mean[-1, 0] - 50) < 3
     widths = trace.right - trace.left
     assert (np.ptp(widths) == 0) == (name in ("oracle", "fixed"))
+
+
+def test_a_registered_policy_is_made_by_its_name():
+    from explorer.engine.policy import POLICIES, register
+
+    @register
+    class Zero(ex.Policy):
+        name = "zero"
+
+        def choose(self, posterior, uniform):
+            return ex.Interval(-1.0, 1.0)
+
+    try:
+        trace = ex.simulate(mu=0, sigma=1, n=3, particles=20, policy="zero", seed=1)
+    finally:
+        del POLICIES["zero"]
+    assert set(trace.left) == {-1.0}

@@ -327,5 +327,5 @@ def test_a_trace_tells_how_to_make_it_again_and_what_it_shows(settings):
 
 def test_a_trace_with_something_of_ones_own_does_not_pretend():
     trace = ex.simulate(n=2, particles=20, seed=3, policy=ex.Fixed((0, 100)))
-    with pytest.raises(ValueError, match="the policy of this run cannot be told"):
+    with pytest.raises(ValueError, match="the policy of this run cannot be serialised"):
         trace.script()

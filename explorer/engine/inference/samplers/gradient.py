@@ -57,6 +57,7 @@ class Gradient(Sampler):
     """Recursive Fisher scoring. ``particles`` is the size of the cloud that stands for the normal approximation."""
 
     name = "gradient"
+    has_particles = False
     state_type = GradientState
 
     def init(self, rng=None):

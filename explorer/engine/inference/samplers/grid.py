@@ -65,6 +65,7 @@ class Grid(Sampler):
     """Deterministic quadrature on an adaptive grid. The number of particles is ignored, and no rng is needed."""
 
     name = "grid"
+    has_particles = False
     state_type = GridState
 
     def init(self, rng=None):

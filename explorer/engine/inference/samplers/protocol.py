@@ -66,6 +66,8 @@ class Sampler:
     """Base class: a subclass gives ``init``, ``step`` and ``posterior``."""
 
     name: ClassVar[str]
+    #: Whether the number of particles matters to it.
+    has_particles: ClassVar[bool] = True
     #: The NamedTuple that its states are.
     state_type: ClassVar[type]
 
