@@ -8,6 +8,7 @@ command, the server, and the processes of a study. In Python, import such a file
 These files are programs: whoever sets the variable runs them.
 """
 
+import hashlib
 import importlib.util
 import os
 import sys
@@ -29,7 +30,8 @@ def _run(name: str) -> None:
     if not path.is_file():
         raise ValueError(f"{VARIABLE} names a file that is not there: {name}")
     # A module with a name of its own, under which compiled functions find it again.
-    spec = importlib.util.spec_from_file_location(f"explorer_extension_{path.stem}", path)
+    place = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:8]  # two folders may hold files of one name
+    spec = importlib.util.spec_from_file_location(f"explorer_extension_{path.stem}_{place}", path)
     if spec is None or spec.loader is None:
         raise ValueError(f"{VARIABLE} names a file that is no Python file: {name}")
     module = importlib.util.module_from_spec(spec)

@@ -16,6 +16,7 @@ class _Parser(argparse.ArgumentParser):
     """Tells a mistake in one line, and takes -1e-3 and -inf for numbers and not for options."""
 
     def __init__(self, **options):
+        self.made: list[argparse.Action] = []
         super().__init__(**options, allow_abbrev=False)
         self._negative_number_matcher = re.compile(r"^-(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$|^-inf$|^-nan$")
         self.register("type", int, _whole_number)
@@ -24,10 +25,11 @@ class _Parser(argparse.ArgumentParser):
     def add_argument(self, *names, **options):
         if options.get("action", "extend") == "extend":
             options.setdefault("type", _word)
-        return super().add_argument(*names, **options)
+        self.made.append(super().add_argument(*names, **options))
+        return self.made[-1]
 
     def print_help(self, file=None) -> None:
-        for action in self._actions:
+        for action in self.made:
             if isinstance(action.help, Listed):
                 extensions.load()
                 action.help = action.help.found()

@@ -88,6 +88,7 @@ class Computation(param.Parameterized):
 
     def compute(self) -> Any:
         """The last result, computed in this thread."""
+        self._cancelled.clear()
         for result in self.work():
             self._publish(result)
         return self.result
@@ -179,8 +180,8 @@ class Computation(param.Parameterized):
     def _publish(self, result: Any) -> None:
         preview = self.is_preview(result)
         status = "ready"
-        if preview:  # of a cancelled job there will be no more
-            status = "cancelled" if self.mode == "job" and self._cancelled.is_set() else "preview"
+        if preview:  # of what was cancelled there will be no more
+            status = "cancelled" if self.mode != "live" and self._cancelled.is_set() else "preview"
         with param.parameterized.batch_call_watchers(self):
             self.param.update(result=result, status=status, error="", remaining=None)
             if not preview:

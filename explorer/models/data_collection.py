@@ -224,12 +224,12 @@ class DataCollection(Computation):
             quantiles = known.reshape(-1, len(LEVELS), 2)
             return Collected(y, left, right, quantiles, collection.people, rows, missing, finished, opened, settings)
 
-        for answered in collection:
+        while len(collection.rows) < collection.people and not self._cancelled.is_set():
+            answered = next(collection)
             stop_if_asked()
-            if self._cancelled.is_set():
-                break
             if time.monotonic() - last > _PAUSE:
                 self.report(answered.t / collection.people)
                 yield collected(False)
                 last = time.monotonic()
-        yield collected(True)
+        if collection.rows:
+            yield collected(len(collection.rows) == collection.people)

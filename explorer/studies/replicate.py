@@ -39,7 +39,7 @@ METHODS = {
     "gradient": "gradient/thompson",
 }
 #: Changes whenever the same cell would give other numbers: results of before are then not taken for those of now.
-VERSION = 1
+VERSION = 2
 _LEVELS = (0.025, 0.5, 0.975)
 #: What a row says beside its settings. The estimates are posterior means, standard deviations and quantiles.
 NUMBERS = (
@@ -88,14 +88,19 @@ def parts(method: str) -> tuple[str, str]:
 
 def key(cell: dict) -> str:
     """A name for a cell: equal for equal settings, whether a method is written in short or in full."""
+    return _digest(VERSION, cell)
+
+
+def _digest(version: int, cell: dict) -> str:
     known = DEFAULTS | cell
     known["method"] = "/".join(parts(known["method"]))
-    return hashlib.sha256(json.dumps([VERSION, known], sort_keys=True).encode()).hexdigest()[:24]
+    return hashlib.sha256(json.dumps([version, known], sort_keys=True).encode()).hexdigest()[:24]
 
 
 def seed_of(cell: dict) -> int:
     """The seed of this replicate alone: ``explorer.simulate`` takes it too. That of any other cell is independent."""
-    words = np.frombuffer(bytes.fromhex(key(cell)), dtype=">u4").astype(int)
+    # Not of the version: with the same people, noise and draws, versions can be compared.
+    words = np.frombuffer(bytes.fromhex(_digest(1, cell)), dtype=">u4").astype(int)
     spawned = np.random.SeedSequence((DEFAULTS | cell)["seed"], spawn_key=words.tolist())
     return int(spawned.generate_state(1, np.uint64)[0] >> np.uint64(1))
 
@@ -103,6 +108,7 @@ def seed_of(cell: dict) -> int:
 def run(cell: dict) -> dict:
     """The row of a replicate; if it fails, ``error`` says why and the estimates are NaN."""
     try:
+        extensions.load()  # also in the processes of a cluster
         return unfinished(cell) | _estimates(DEFAULTS | cell, *parts(cell["method"]), seed_of(cell))
     except Stopped:
         raise
@@ -122,7 +128,7 @@ def unfinished(cell: dict) -> dict:
     row = {name: cell[name] for name in ("method", "mechanism", "epsilon", "n", "particles", "replicate")}
     row |= {"sampler": sampler, "policy": policy, "family": cell["family"]["name"], "seed": seed_of(cell)}
     row["df"] = float(cell["family"].get("df", "nan"))
-    row["delta"] = cell["delta"] if "delta" in MECHANISMS[cell["mechanism"]].parameters else 0.0
+    row["delta"] = cell["delta"] if cell["mechanism"] in MECHANISMS.taking("delta") else 0.0
     row["real_epsilon"] = cell["answers_epsilon"] or cell["epsilon"]
     return row | dict.fromkeys(NUMBERS, float("nan")) | {"error": None}
 
@@ -167,7 +173,6 @@ def main() -> None:
     rows = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # whatever else is printed does not get between the rows
     threading.Thread(target=_end_with, args=[os.getppid()], daemon=True).start()
-    extensions.load()
     with suppress(BrokenPipeError):
         for line in sys.stdin:
             print(json.dumps(run(json.loads(line))), file=rows, flush=True)

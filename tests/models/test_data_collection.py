@@ -196,3 +196,18 @@ def test_to_open_a_file_changes_nothing():
     assert (model.param.values(), model._file, changes) == (before, file, [])
     model.hold(opened)
     assert (model.file_name, model.columns, model.column) == ("new.csv", ["x"], "x")
+
+
+def test_what_was_cancelled_is_not_final_and_the_next_one_is_whole(monkeypatch):
+    monkeypatch.setattr("explorer.models.data_collection._PAUSE", 0.0)
+    model = holding()
+    for found in model.work():
+        model._publish(found)
+        model.cancel()
+    assert 0 < model.result.y.size < 300
+    assert not model.result.finished
+    assert model.status == "cancelled"
+    model.take(CSV, "people.csv")
+    model.column = "weight"
+    assert model.compute().finished
+    assert model.status == "ready"

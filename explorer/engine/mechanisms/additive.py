@@ -35,6 +35,7 @@ class AdditiveMechanism(Mechanism):
     """Base class: a subclass gives its ``noise_kind`` and its ``rate``, the interval's width over the noise's scale."""
 
     compiled = True
+    monotone = True
     noise_kind: int
     #: Above, the noise is so narrow that a search takes minutes, and has nothing to find.
     largest_searched = 300.0

@@ -30,6 +30,7 @@ class Piecewise(Mechanism):
     largest_epsilon = 500.0
     label = "Piecewise (a window around the value)"
     compiled = True
+    monotone = True
 
     @property
     def constants(self):

@@ -19,6 +19,7 @@ class RandomizedResponse(Mechanism):
     name = "randomized_response"
     label = "Randomised response (yes or no)"
     compiled = True
+    monotone = True
     by_midpoint = True
     answers = (-1.0, 1.0)
 

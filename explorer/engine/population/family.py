@@ -74,8 +74,8 @@ class Family:
 
     @property
     def arguments(self) -> dict[str, float]:
-        """What the family takes beside its name."""
-        return {}
+        """What the family takes beside its name: its shape, if it has one."""
+        return dict.fromkeys(self.parameters, self.shape)
 
     def __eq__(self, other) -> bool:
         return isinstance(other, Family) and self.key == other.key

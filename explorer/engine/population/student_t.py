@@ -40,10 +40,6 @@ class StudentT(Family):
     def __repr__(self) -> str:
         return f"StudentT(df={self.shape:g})"
 
-    @property
-    def arguments(self):
-        return {"df": self.shape}
-
     @staticmethod
     def logpdf(z, df, norm):
         return norm - (df + 1) * _log_hypot_ratio(z, df)

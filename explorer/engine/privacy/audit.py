@@ -122,9 +122,8 @@ def audit(
         claim, draw = repr(release), release.release if own_release else _drawn_by(release)
         epsilon = release.epsilon if epsilon is None else epsilon
         delta = release.delta if delta is None else delta
-        known = type(release).log_density is not Mechanism.log_density and not own_release
-        # Of a mechanism that gives its density alone nobody knows where to look: it is measured, at more values.
-        if not known:
+        # Where to look is known only of a mechanism whose density is monotone: others are measured, at more values.
+        if own_release or not release.monotone:
             values = values + _places(interval, _MORE_PLACES)
         elif release.pure:
             analytic = certificate(release, interval)

@@ -180,9 +180,9 @@ class OnlineEstimator:
             most = longest(self.sampler, self.answers)
             before = self._policy_rng.bit_generator.state
             uniforms = self._policy_rng.random(min(most, x.size))
+            self._policy_rng.bit_generator.state = before  # only those that are used count, and none if it fails
             given = x[:most], noise[:most], kept[:most], levels
             found, state, interval = stretch(self.sampler, self.policy, self._state, self._interval, uniforms, *given)
-            self._policy_rng.bit_generator.state = before
             self._policy_rng.random(len(found.y))
             self._state, self._posterior, self._interval = state, None, interval
             return found

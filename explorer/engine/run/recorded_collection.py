@@ -25,8 +25,7 @@ class RecordedCollection(Iterator[Row]):
     """Lets people answer, one with each step, and keeps their rows in ``rows``, and in ``out`` if that is given.
 
     ``rows`` of an earlier collection of the same values, with its ``order``, are gone on with: the estimator is told
-    what was answered, and those people are not asked again. Raises ValueError, before anybody is asked, if no secure
-    release is to be had.
+    what was answered, and those people are not asked again. Once an answer could not be kept, nobody else is asked.
     """
 
     def __init__(
@@ -42,6 +41,7 @@ class RecordedCollection(Iterator[Row]):
         self.estimator, self.out, self.rows = estimator, out, list(rows)
         self._replay()
         self._collection = Collection(values, estimator, most, order=order, answered=len(self.rows))
+        self._failed = False
 
     @property
     def people(self) -> int:
@@ -49,19 +49,23 @@ class RecordedCollection(Iterator[Row]):
         return self._collection.people
 
     def __next__(self) -> Row:
+        if self._failed:
+            raise ValueError("an answer could not be kept: nobody else is asked")
         t, y, interval = self._collection.ask()
+        self._failed = True
         if self.out is not None:
             self.out.answer(t, *interval, y)
         self.estimator.observe(y, interval)
         self.rows.append(Row(t, *interval, y, self._known()))
         if self.out is not None:
             self.out.known(self.rows[-1].known)
+        self._failed = False
         return self.rows[-1]
 
     def _replay(self) -> None:
         for at, row in enumerate(self.rows):
             try:
-                self.estimator.observe(row.y, (row.left, row.right))
+                self.estimator.observe(row.y, Interval(row.left, row.right))
             except ValueError:
                 where = "the rows are" if self.out is None else f"{self.out.path} is"
                 raise ValueError(f"{where} damaged in line {at + 2}") from None
@@ -76,5 +80,5 @@ class RecordedCollection(Iterator[Row]):
 
 def try_release(estimator: OnlineEstimator) -> None:
     """Release nobody's value once. Raises ValueError or ImportError if that cannot be, before anybody is asked."""
-    interval: Interval = estimator.interval
+    interval = estimator.interval
     estimator.mechanism.release(interval.midpoint, interval, secure)

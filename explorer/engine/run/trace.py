@@ -1,6 +1,6 @@
 """A finished run, as arrays over time; and the blocks of rows that it is put together from."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import NamedTuple
@@ -8,7 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from explorer.engine.inference.resampling import systematic
+from explorer.engine.inference.samplers import SAMPLERS
 from explorer.engine.inference.samplers.protocol import check_array, check_cloud
+from explorer.engine.information import SCORES
+from explorer.engine.mechanisms import MECHANISMS
+from explorer.engine.policy import POLICIES
+from explorer.engine.population import FAMILIES
 from explorer.io import archive
 
 _FORMAT, _VERSION = "explorer trace", 1
@@ -152,6 +157,8 @@ class Trace:
 
     def script(self) -> str:
         """The Python call that makes this run again. Raises ValueError if it had something of somebody's own."""
+        if not all(name.isidentifier() for name in self.settings):  # as a file may say
+            raise ValueError("the settings of this run cannot be serialised")
         lines = [f"    {name}={_spelled(name, value)}," for name, value in self.settings.items() if value is not None]
         return "\n".join(["import explorer as ex", "", "trace = ex.simulate(", *lines, ")", "print(trace)"])
 
@@ -174,6 +181,13 @@ class Trace:
 
 
 #: Arguments of a run that a description stands for, and what makes the object of it.
+_KNOWN: dict[str, Mapping[str, object]] = {
+    "family": FAMILIES,
+    "mechanism": MECHANISMS,
+    "policy": POLICIES,
+    "sampler": SAMPLERS,
+    "score": SCORES,
+}
 _MADE_BY = {"family": "ex.family", "mechanism": "ex.mechanism", "answers_by": "ex.mechanism"}
 
 
@@ -186,12 +200,16 @@ def _spelled(name: str, value) -> str:
     if isinstance(value, dict) and name in _MADE_BY:
         own = dict(value)
         return f"{_MADE_BY[name]}({own.pop('name')!r}{', ' if own else ''}{_arguments(own)})"
-    if (isinstance(value, dict) and name != "sampler_options") or (isinstance(value, str) and value.startswith("<")):
+    known = _KNOWN.get(name)
+    named = isinstance(value, str) and known is not None
+    if (isinstance(value, dict) and name != "sampler_options") or (named and value not in known):
         raise ValueError(f"the {name} of this run cannot be serialised")
     return repr(tuple(value) if isinstance(value, list) else value)
 
 
 def _arguments(given: dict) -> str:
+    if not all(name.isidentifier() for name in given):
+        raise ValueError("the settings of this run cannot be serialised")
     return ", ".join(f"{name}={value!r}" for name, value in given.items())
 
 

@@ -93,7 +93,7 @@ class LiveRun(ComputedTab):
             return
         n = len(runs.adaptive.trace)
         with pn.io.hold():
-            if n != self._player.end:
+            if (n, self.moment.t) != (self._player.end, self._player.value):
                 self._player.param.update(end=n, value=self.moment.t, step=max(n // 100, 1))
             self.status.say(_sentence(runs))
         self._paint_clouds(runs)

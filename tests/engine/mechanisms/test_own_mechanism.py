@@ -9,7 +9,17 @@ import explorer as ex
 from explorer.engine.mechanisms import LaplaceMechanism, Piecewise, RandomizedResponse
 
 #: What a mechanism may know beside its density, its quantiles and its answers.
-KNOWLEDGE = ("evaluate", "total", "information", "block", "stretches", "compiled", "by_midpoint", "largest_searched")
+KNOWLEDGE = (
+    "evaluate",
+    "total",
+    "information",
+    "block",
+    "stretches",
+    "compiled",
+    "monotone",
+    "by_midpoint",
+    "largest_searched",
+)
 KNOWLEDGE += ("log_density", "log_ratio", "log_release", "jumps", "turns", "spread", "secure_draw")
 
 

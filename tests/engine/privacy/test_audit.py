@@ -263,3 +263,29 @@ def test_a_mechanism_that_releases_in_its_own_way_is_judged_by_that():
     assert report.violation, report
     assert report.analytic is None  # its base's would say nothing about it
     assert not ex.audit(Checked(1.0), INTERVAL, seed=1).violation
+
+
+def test_a_leak_between_the_usual_places_is_found_whatever_the_mechanism_tells_about_its_density():
+    """Exact logarithms of a density are no proof that its largest ratio is at an end of the interval."""
+
+    class Leaky(ex.Mechanism):
+        name = "leaky"
+        answers = (-1.0, 1.0)
+
+        def _density(self, y, x, interval):
+            return np.exp(self.log_density(y, x, interval))
+
+        def log_density(self, y, x, interval):
+            place = (interval.clip(x) - interval.left) / interval.width
+            sharp = np.where(np.abs(place - 0.25) < 0.1, 3.0, 0.5)
+            return -np.logaddexp(0, -y * sharp * self.epsilon)
+
+        def _quantile(self, u, x, interval):
+            return np.where(u < self._density(np.array(-1.0), x, interval), -1.0, 1.0)
+
+        def _support(self, interval):
+            return -1.0, 1.0
+
+    report = ex.audit(Leaky(1.0), (0, 1), seed=1)
+    assert report.analytic is None
+    assert report.violation
