@@ -79,8 +79,8 @@ class Mechanism:
     compiled: ClassVar[bool] = False
     #: Whether it is epsilon-private, so that the likelihoods of an answer differ by at most e^epsilon.
     pure: ClassVar[bool] = True
-    #: Whether the density is monotone, in the answer and in the clipped value, between the interval's ends, midpoint and
-    #: ``jumps``: then the largest log-ratio is found there, and an audit can prove it.
+    #: Whether the density is monotone, in the answer and in the clipped value, between the interval's ends, midpoint
+    #: and ``jumps``: then the largest log-ratio is found there, and an audit can prove it.
     monotone: ClassVar[bool] = False
     #: Whether answers depend on the interval's midpoint alone.
     by_midpoint: ClassVar[bool] = False

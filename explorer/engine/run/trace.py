@@ -200,9 +200,8 @@ def _spelled(name: str, value) -> str:
     if isinstance(value, dict) and name in _MADE_BY:
         own = dict(value)
         return f"{_MADE_BY[name]}({own.pop('name')!r}{', ' if own else ''}{_arguments(own)})"
-    known = _KNOWN.get(name)
-    named = isinstance(value, str) and known is not None
-    if (isinstance(value, dict) and name != "sampler_options") or (named and value not in known):
+    unknown = isinstance(value, str) and name in _KNOWN and value not in _KNOWN[name]
+    if (isinstance(value, dict) and name != "sampler_options") or unknown:
         raise ValueError(f"the {name} of this run cannot be serialised")
     return repr(tuple(value) if isinstance(value, list) else value)
 
