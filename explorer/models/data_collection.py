@@ -89,9 +89,9 @@ class DataCollection(Computation):
 
     header = param.Selector(
         default="auto",
-        objects={"detect": "auto", "column names": "yes", "a person’s data": "no"},
+        objects={"detect": "auto", "names": "yes", "a person’s data": "no"},
         label="The first row",
-        doc="Whether the first row of the next CSV file holds column names or already a person's data.",
+        doc="Whether the first row of the next CSV file holds names or already a person's data.",
     )
     columns = param.List([], item_type=str, doc="The columns of the file that is held; none without a file.")
     file_name = param.String("", doc="The name of the file that is held.")

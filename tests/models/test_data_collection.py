@@ -107,8 +107,9 @@ def test_it_can_be_stopped_and_keeps_what_was_answered():
         await task
 
     asyncio.run(scenario())
-    assert model.result.finished
     assert 0 < model.result.y.size <= 300
+    assert model.result.finished == (model.result.y.size == 300)
+    assert model.status == ("ready" if model.result.finished else "cancelled")
 
 
 def test_two_clicks_ask_everybody_once():
