@@ -58,7 +58,12 @@ def colours(page) -> str:
 
 
 def leave(page, log, told: str) -> None:
-    """Close the page, and wait until the server has told so: to end both at once is an error to Bokeh and Tornado."""
+    """Close the page, and wait until the server has told so: to end both at once is an error to Bokeh and Tornado.
+
+    So is a message to a page that is gone: let what is on its way arrive.
+    """
+    expect(page.get_by_text("final", exact=True).first).to_be_visible(timeout=WAIT)
+    page.wait_for_timeout(2000)
     page.close()
     until = time.monotonic() + 20
     while told not in log.read_text() and time.monotonic() < until:
